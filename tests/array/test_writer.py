@@ -26,7 +26,7 @@ from selections import assert_same
 from waiting import PATIENCE_S, until
 from zarrix.errors import CodecError, ReadOnlyError, WriterError
 
-KILLS = int(os.environ.get("ZARRIX_WRITER_KILLS", "8"))
+KILLS = int(os.environ.get("ZARRIX_WRITER_KILLS", "5"))
 
 
 def make(store: Any, shape: tuple[int, ...], layout: str = "v2", **options: Any) -> zarr.Array:

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix.cli import main
 
 # Sends the process Ctrl-C when it imports a module for the first time.
 INTERRUPTED = """
@@ -56,6 +58,21 @@ def program(
         timeout=120,
         check=False,
     )
+
+
+@pytest.fixture
+def called(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Calls ``zarrix`` in this process, where what is tested is not the process."""
+
+    def call(*arguments: object) -> Any:
+        try:
+            code = main([str(one) for one in arguments])
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        printed = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+
+    return call
 
 
 @pytest.fixture
@@ -111,11 +128,11 @@ def test_a_repair_that_is_interrupted_says_what_it_has_put_aside(
         assert ran.stdout.splitlines() == lines
 
 
-def test_what_cannot_be_compared_is_one_sentence(stored: Path) -> None:
+def test_what_cannot_be_compared_is_one_sentence(stored: Path, called: Callable[..., Any]) -> None:
     bad = stored.with_name("bad.zarr")
     zarr.group(bad).create_dataset("a", shape=3)
     (bad / "a" / ".zarray").write_text("{")
-    ran = program("diff", stored, bad)
+    ran = called("diff", stored, bad)
     assert (ran.stdout, ran.returncode) == ("", 1)
     assert ran.stderr.startswith(f"zarrix: cannot compare: {bad}/a/.zarray")
     assert ran.stderr.count("\n") == 1
@@ -123,21 +140,23 @@ def test_what_cannot_be_compared_is_one_sentence(stored: Path) -> None:
 
 @pytest.mark.parametrize("text", ["not json", "[]", '{"a": 1}', None, "\udcff"])
 def test_a_file_that_holds_no_digests_is_one_sentence_that_names_it(
-    stored: Path, text: str | None
+    stored: Path, text: str | None, called: Callable[..., Any]
 ) -> None:
     file = stored.with_name("digests.json")
     if text is not None:
         file.write_bytes(text.encode(errors="surrogateescape"))
-    ran = program("verify", stored, "--digests", file)
+    ran = called("verify", stored, "--digests", file)
     assert (ran.stdout, ran.returncode) == ("", 1)
     assert ran.stderr.startswith(f"zarrix: {file}")
     assert ran.stderr.count("\n") == 1
 
 
-def test_digests_are_not_written_of_what_is_not_well_and_that_is_said(stored: Path) -> None:
+def test_digests_are_not_written_of_what_is_not_well_and_that_is_said(
+    stored: Path, called: Callable[..., Any]
+) -> None:
     file = stored.with_name("digests.json")
     (stored / "lr/rgb/0.0").write_bytes(b"short")
-    ran = program("verify", stored, "--write-digests", file)
+    ran = called("verify", stored, "--write-digests", file)
     assert (ran.returncode, file.exists()) == (3, False)
     assert ran.stderr == f"zarrix: all is not well, so that {file} was not written\n"
 
@@ -188,15 +207,15 @@ def test_a_full_disk_behind_the_output_is_one_sentence(stored: Path) -> None:
     assert ran.stderr.count("\n") == 1
 
 
-def test_info_and_tree_as_json(stored: Path) -> None:
-    array = json.loads(program("info", "--json", stored / "lr/rgb").stdout)
+def test_info_and_tree_as_json(stored: Path, called: Callable[..., Any]) -> None:
+    array = json.loads(called("info", "--json", stored / "lr/rgb").stdout)
     assert (array["kind"], array["shape"], array["dtype"]) == ("array", [4, 6], "uint8")
     assert (array["chunks"], array["nchunks_initialized"]) == ([2, 3], 4)
     assert array["metadata"]["chunks"] == [2, 3]
-    group = json.loads(program("info", "--json", stored).stdout)
+    group = json.loads(called("info", "--json", stored).stdout)
     assert (group["kind"], group["groups"], group["arrays"]) == ("group", ["lr"], [])
     assert group["attributes"] == {"title": "t"}
-    tree = json.loads(program("tree", "--json", stored).stdout)
+    tree = json.loads(called("tree", "--json", stored).stdout)
     assert tree == {
         "version": 1,
         "name": "/",
@@ -222,8 +241,10 @@ def test_info_and_tree_as_json(stored: Path) -> None:
         (("--seconds", "x"), "'x' is not a number above 0, and up to 3600"),
     ],
 )
-def test_a_wrong_number_is_told_the_right_ones(flags: tuple[str, str], words: str) -> None:
-    ran = program("demo", *flags)
+def test_a_wrong_number_is_told_the_right_ones(
+    flags: tuple[str, str], words: str, called: Callable[..., Any]
+) -> None:
+    ran = called("demo", *flags)
     assert ran.returncode == 2
     assert words in ran.stderr
 
@@ -232,61 +253,67 @@ FORGED = "new\nline: all is well\x1b[2J\u202e"
 
 
 @pytest.mark.parametrize("command", ["verify", "repair", "tree", "info", "diff"])
-def test_a_name_forges_no_line_and_steers_no_terminal(tmp_path: Path, command: str) -> None:
+def test_a_name_forges_no_line_and_steers_no_terminal(
+    tmp_path: Path, command: str, called: Callable[..., Any]
+) -> None:
     root = zarr.open_group(tmp_path / "x.zarr", mode="w")
     root.create_dataset(FORGED, data=np.arange(3), chunks=1, compressor=None).attrs["a"] = 1
     (tmp_path / "x.zarr" / f"{FORGED} too").write_bytes(b"")
     (tmp_path / "x.zarr" / FORGED / "0").write_bytes(b"short")
     other = [tmp_path / "y.zarr"] if command == "diff" else []
     zarr.group(tmp_path / "y.zarr").create_dataset("y", shape=1)
-    ran = program(command, tmp_path / "x.zarr", *other, PYTHONIOENCODING="utf-8")
+    ran = called(command, tmp_path / "x.zarr", *other)
     assert "new\\nline: all is well\\x1b[2J\\u202e" in ran.stdout
     printed = ran.stdout + ran.stderr
     assert not {"\x1b", "\u202e"} & {*printed}
     assert not any(line.startswith("line: all is well") for line in printed.splitlines())
 
 
-def test_a_name_in_an_error_forges_no_line(tmp_path: Path) -> None:
-    ran = program("info", tmp_path / FORGED)
+def test_a_name_in_an_error_forges_no_line(tmp_path: Path, called: Callable[..., Any]) -> None:
+    ran = called("info", tmp_path / FORGED)
     assert ran.returncode == 1
     assert ran.stderr.count("\n") == 1
     assert "\x1b" not in ran.stderr
 
 
-def test_zip_archives_are_looked_after_like_folders(stored: Path) -> None:
+def test_zip_archives_are_looked_after_like_folders(
+    stored: Path, called: Callable[..., Any]
+) -> None:
     archive = stored.with_name("x.zip")
     with zarr.ZipStore(archive, mode="w") as store:
         zarr.copy_store(stored, store)
-    assert program("verify", archive).stdout.endswith("all is well\n")
-    assert program("diff", archive, stored).returncode == 0
+    assert called("verify", archive).stdout.endswith("all is well\n")
+    assert called("diff", archive, stored).returncode == 0
     with zarr.ZipStore(archive, mode="a") as store:
         store["lr/rgb/0.0"] = b"short"
-    assert program("verify", archive).returncode == 3
-    assert "put aside: lr/rgb/0.0" in program("repair", archive).stdout
-    assert program("diff", archive, stored).stdout == "/lr/rgb chunk (0, 0)\n"
-    assert program("info", archive).returncode == 0
+    assert called("verify", archive).returncode == 3
+    assert "put aside: lr/rgb/0.0" in called("repair", archive).stdout
+    assert called("diff", archive, stored).stdout == "/lr/rgb chunk (0, 0)\n"
+    assert called("info", archive).returncode == 0
 
 
-def test_urls_are_looked_after_with_their_options(stored: Path) -> None:
+def test_urls_are_looked_after_with_their_options(stored: Path, called: Callable[..., Any]) -> None:
     pytest.importorskip("fsspec")
     url = f"simplecache::file://{stored}"
     option = ("--storage-option", f'simplecache={{"cache_storage": "{stored}.cache"}}')
     for command in ("info", "tree", "verify"):
-        ran = program(command, url, *option)
+        ran = called(command, url, *option)
         assert (ran.stderr, ran.returncode) == ("", 0), command
-    assert program("diff", url, stored, *option).returncode == 0
-    assert program("verify", "memory://nothing").returncode == 1
-    wrong = program("verify", url, "--storage-option", "key")
+    assert called("diff", url, stored, *option).returncode == 0
+    assert called("verify", "memory://nothing").returncode == 1
+    wrong = called("verify", url, "--storage-option", "key")
     assert wrong.returncode == 2
     assert "'key' is not KEY=VALUE" in wrong.stderr
 
 
-def test_a_broken_member_is_in_the_tree_and_a_warning_is_one_line(stored: Path) -> None:
+def test_a_broken_member_is_in_the_tree_and_a_warning_is_one_line(
+    stored: Path, called: Callable[..., Any]
+) -> None:
     (stored / "lr/rgb/.zarray").write_text("{")
-    ran = program("tree", stored)
+    ran = called("tree", stored)
     assert (ran.returncode, ran.stdout.count("\n")) == (0, 3)
     assert "rgb (cannot be opened: " in ran.stdout
-    (broken,) = json.loads(program("tree", stored, "--json").stdout)["members"][0]["members"]
+    (broken,) = json.loads(called("tree", stored, "--json").stdout)["members"][0]["members"]
     assert (broken["name"], broken["kind"]) == ("rgb", "broken")
     code = "import sys, warnings; from zarrix.cli import main\n"
     code += "from zarrix.cli._verbs import info\n"

@@ -76,14 +76,21 @@ CHECKERS = [
 ]
 
 
+@pytest.fixture
+def kept(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
+    """A folder that the next run of the tests finds again, where pytest has one."""
+    cache: pytest.Cache | None = getattr(pytestconfig, "cache", None)
+    return cache.mkdir("types") if cache else tmp_path
+
+
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_each_mistake_is_flagged_and_nothing_beside_it(checker, tmp_path: Path) -> None:
+def test_each_mistake_is_flagged_and_nothing_beside_it(checker, kept: Path) -> None:
     # One run for both programs: reading the package takes nearly all of it.
     mistakes, right = PROGRAMS
     lines = mistakes.read_text().splitlines()
     wrong = {n for n, line in enumerate(lines, 1) if line.endswith("# wrong")}
     assert len(wrong) > 30
-    found = checker(tmp_path)
+    found = checker(kept)
     assert found[mistakes].keys() == wrong
     assert found[right] == {}
 

@@ -2,8 +2,10 @@
 
 import hashlib
 import io
+import lzma
 import tarfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 
@@ -17,16 +19,24 @@ def pack(path: Path, files: Mapping[str, bytes]) -> None:
     print(f"{path.name}: {len(files)} files, {path.stat().st_size} bytes")
 
 
+@cache
+def _members(path: Path) -> dict[str, bytes]:
+    """The files of a pack, by name; two modules of tests ask for each."""
+    plain = lzma.decompress(path.read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
+        return {
+            entry.name: plain[entry.offset_data : entry.offset_data + entry.size]
+            for entry in archive
+        }
+
+
 def unpack(path: Path, depth: int = 1) -> dict[str, dict[str, bytes]]:
     """The files of a pack, by case and key; names of cases have ``depth`` parts."""
     found: dict[str, dict[str, bytes]] = {}
-    with tarfile.open(path) as archive:
-        for entry in archive:
-            parts = entry.name.split("/")
-            file = archive.extractfile(entry)
-            assert file is not None
-            case, key = "/".join(parts[:depth]), "/".join(parts[depth:])
-            found.setdefault(case, {})[key] = file.read()
+    for name, content in _members(path).items():
+        parts = name.split("/")
+        case, key = "/".join(parts[:depth]), "/".join(parts[depth:])
+        found.setdefault(case, {})[key] = content
     return found
 
 

@@ -6,6 +6,7 @@ Every function that takes a store, and every method of a group, is here or said 
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -101,9 +102,16 @@ class Trees:
         return root
 
 
-def counted(root: Any) -> tuple[Any, Counting]:
-    """The group in a store that counts."""
-    store = Counting(root.store)
+@functools.cache
+def _stored(tree: Callable[..., Any], size: int, zarr_format: int) -> dict[str, bytes]:
+    return dict(tree(size, zarr_format).store)
+
+
+def counted(tree: Callable[..., Any], size: int, zarr_format: int) -> tuple[Any, Counting]:
+    """Such a tree in a store that counts."""
+    memory = zarr.MemoryStore()
+    memory.update(_stored(tree, size, zarr_format))
+    store = Counting(memory)
     return zarr.open_group(store, mode="r+"), store
 
 
@@ -232,7 +240,7 @@ def test_the_calls_of_the_store_grow_with_what_is_stored(
 ) -> None:
     asked = []
     for size in (SIZE, 4 * SIZE):
-        root, store = counted(tree(size, zarr_format))
+        root, store = counted(tree, size, zarr_format)
         before = store.asked
         WHOLE[name](root)
         asked.append(store.asked - before)
@@ -263,7 +271,7 @@ def test_the_keys_of_a_plain_mapping_are_listed_a_few_times_and_not_for_each_gro
 ) -> None:
     listed = []
     for size in (SIZE, 4 * SIZE):
-        mapping = CountingMapping(dict(Trees.groups(size, zarr_format).store))
+        mapping = CountingMapping(_stored(Trees.groups, size, zarr_format))
         root = zarr.open_group(mapping, mode="r+")
         before = CountingMapping.listed
         WHOLE[name](root)

@@ -7,7 +7,7 @@ one handle, and with two that two threads use in turn and at once; every second 
 of decoded chunks that is too small for all of them.
 
 By default the examples are those of the numbers 0, 1, 2, ..., the same everywhere; ``--long`` takes
-twice as many steps. The long run
+twice as many, of twice as many steps. The long run
 
     ZARRIX_MODEL_EXAMPLES=500 ZARRIX_MODEL_STEPS=50 pytest -s tests/model
 
@@ -32,7 +32,7 @@ from model.two_handles import TwoHandles
 
 LONG = "ZARRIX_MODEL_EXAMPLES" in os.environ
 EXAMPLES = int(os.environ.get("ZARRIX_MODEL_EXAMPLES", "150"))
-STEPS = int(os.environ.get("ZARRIX_MODEL_STEPS", "15"))
+STEPS = int(os.environ.get("ZARRIX_MODEL_STEPS", "10"))
 # Not st.integers, which prefers small ones and so would draw the same examples again and again.
 NUMBERS = st.binary(min_size=4, max_size=4).map(int.from_bytes)
 
@@ -66,15 +66,16 @@ def test_a_stored_array_behaves_as_the_numpy_array_beside_it(
 ) -> None:
     for counts in drawn.values():
         counts.clear()
-    steps = STEPS * (2 if is_long and not LONG else 1)
+    longer = 2 if is_long and not LONG else 1
+    examples, steps = EXAMPLES * longer, STEPS * longer
     if LONG:
         explore(machine)
     else:
-        for number in range(EXAMPLES):
+        for number in range(examples):
             random = Random(number)
             run(machine, [random.getrandbits(32) for _ in range(steps + 1)])
     with capsys.disabled():
-        print(f"\n{table(f'{EXAMPLES} examples of {steps} steps; drawn:')}")
+        print(f"\n{table(f'{examples} examples of {steps} steps; drawn:')}")
     if LONG:
         return  # What is drawn is chance; the table is there to be read.
     assert drawn["selection"].keys() == set(SELECTIONS)

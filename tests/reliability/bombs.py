@@ -28,8 +28,8 @@ _MIB = 1 << 20
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
-    """A bomb for every native codec; 1 GiB in the long form, 64 MiB in the quick one."""
-    bomb_bytes = 1 << 30 if scale >= 1 else 1 << 26
+    """A bomb for every native codec; 1 GiB in the long form, 32 MiB in the quick one."""
+    bomb_bytes = 1 << 30 if scale >= 1 else 1 << 25
     figures = []
     for name, compressor, make in _bombs():
         stored = make(bomb_bytes)

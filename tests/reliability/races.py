@@ -22,21 +22,23 @@ from tests.reliability.figures import Figure
 from tests.reliability.libraries import Library, has_shards
 
 WRITERS = (64, 2)
+QUICK_WRITERS = (16, 2)
 _PATIENCE_S = 300
 _LIMIT_S = 1200
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
-    """64 writers, and 2, of one chunk and one shard, 8 of attributes, 8 that append."""
+    """64 writers, or 16, and 2, of one chunk and one shard, 8 of attributes, 8 that append."""
     rounds = max(2, round(200 * scale))
+    counts = WRITERS if scale >= 1 else QUICK_WRITERS
     figures = []
-    for writers in WRITERS:
+    for writers in counts:
         for place in ["chunk"] + ["shard"] * has_shards(library):
             for kind, meet in (("processes", _processes), ("threads", _threads)):
                 array = folder / f"{writers}-{place}-{kind}"
                 what = f"{writers} {kind}, one element each of one {place}, {rounds} rounds"
                 length = 1 << 18 if scale >= 1 else 1 << 14
-                inner = None if place == "chunk" else length // WRITERS[0]
+                inner = None if place == "chunk" else length // counts[0]
                 call(lambda a=array, n=length, i=inner: library.make(a, n, n, i) and None)
                 begun = time.monotonic()
                 work = partial(_elements, library, array, rounds, writers)

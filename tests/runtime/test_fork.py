@@ -158,7 +158,7 @@ def test_forks_while_threads_read_and_write_lose_and_hang_nothing(
     """Children and threads write other elements of the same chunks; all of them must be kept."""
     compressor = {"default": '"default"', "none": "None", "foreign": "Inverted()"}
     program = f"""
-    FORKS = {(100 if codec == "default" else 25) if is_long else 20}
+    FORKS = {(100 if codec == "default" else 25) if is_long else 10}
     z = make("x.zarr", compressor={compressor[codec]})
     marks = zarr.open_array(
         f"{{FOLDER}}/marks.zarr", mode="w", shape=(2, FORKS, 8), chunks=(1, 32, 8), dtype="<i8",
@@ -217,8 +217,9 @@ def test_forks_while_threads_read_and_write_lose_and_hang_nothing(
 
 @pytest.mark.parametrize("store", ["zarr.MemoryStore()", "{}"], ids=["memory", "dict"])
 def test_stores_in_memory_are_copied_by_a_fork_while_threads_write_them(
-    tmp_path: Path, store: str
+    tmp_path: Path, store: str, is_long: bool
 ) -> None:
+    forks = 40 if is_long else 15
     program = f"""
     z = make(None, store={store})
     stop = threading.Event()
@@ -237,14 +238,14 @@ def test_stores_in_memory_are_copied_by_a_fork_while_threads_write_them(
         z[...] = 3
         equal(z[...], np.full_like(VALUES, 3))
 
-    outcomes = [in_child(work) for _ in range(40)]
+    outcomes = [in_child(work) for _ in range({forks})]
     stop.set()
     for thread in threads:
         thread.join(120)
     equal(z[200:], VALUES[200:])
     print(json.dumps(outcomes))
     """
-    assert run(tmp_path, program) == ["ok"] * 40
+    assert run(tmp_path, program) == ["ok"] * forks
 
 
 def test_attributes_and_groups_work_in_children_of_a_busy_parent(tmp_path: Path) -> None:
@@ -271,17 +272,17 @@ def test_attributes_and_groups_work_in_children_of_a_busy_parent(tmp_path: Path)
             equal(root["a"][1:], VALUES[1:])
         return work
 
-    outcomes = [in_child(child(number)) for number in range(30)]
+    outcomes = [in_child(child(number)) for number in range(12)]
     stop.set()
     for thread in threads:
         thread.join(120)
     attributes = zarr.open_group(f"{FOLDER}/x.zarr", mode="r").attrs.asdict()
     assert attributes.pop("parent") > 0
-    assert attributes == {f"child {i}": i for i in range(30)}, attributes
-    assert sorted(root.group_keys()) == sorted(f"g{i}" for i in range(30))
+    assert attributes == {f"child {i}": i for i in range(12)}, attributes
+    assert sorted(root.group_keys()) == sorted(f"g{i}" for i in range(12))
     print(json.dumps(outcomes))
     """
-    assert run(tmp_path, program) == ["ok"] * 30
+    assert run(tmp_path, program) == ["ok"] * 12
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -336,7 +337,7 @@ def test_a_fork_leaves_the_locks_of_the_parent_alone(tmp_path: Path) -> None:
         pass
 
     outcomes = []
-    for i in range(30):
+    for i in range(12):
         if i % 2:
             outcomes.append(in_child(work))
         else:
@@ -357,7 +358,7 @@ def test_a_fork_leaves_the_locks_of_the_parent_alone(tmp_path: Path) -> None:
         equal(z[:, number], want)
     print(json.dumps(outcomes))
     """
-    assert run(tmp_path, program) == ["ok"] * 30
+    assert run(tmp_path, program) == ["ok"] * 12
 
 
 def test_a_worker_keeps_its_thread_state_so_that_forks_find_nobody_making_one(

@@ -29,6 +29,13 @@ def peer_members(path):
         return {name: file.read(name) for name in names}
 
 
+def peer_count(path):
+    """How many members Python's own reader finds; it reads the last one."""
+    with zipfile.ZipFile(path) as file:
+        assert file.read(file.filelist[-1]) == b""
+        return len(file.filelist)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_read_by_zipfile(tmp_path, method):
     path = tmp_path / "a.zip"
@@ -223,14 +230,14 @@ def test_zip64_is_used_where_it_is_needed_and_can_be_forbidden(tmp_path):
     with ZipStore(path, mode="w") as store:
         for number in range(65_600):
             store[f"n/{number}"] = b""
-    assert len(peer_members(path)) == 65_600
+    assert peer_count(path) == 65_600
     assert len(ZipStore(path, mode="r")) == 65_600
     with ZipStore(tmp_path / "b.zip", allowZip64=False, mode="w") as store:
         for number in range(65_534):
             store[f"{number}"] = b""
         with pytest.raises(OSError, match="allowZip64"):
             store["more"] = b""
-    assert len(peer_members(tmp_path / "b.zip")) == 65_534
+    assert peer_count(tmp_path / "b.zip") == 65_534
 
 
 def test_an_archive_behind_5_gib_of_something_else_is_added_to(tmp_path):

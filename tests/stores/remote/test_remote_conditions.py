@@ -15,7 +15,7 @@ from waiting import PATIENCE_S
 from zarrix._stores.open import as_store
 from zarrix.errors import LostUpdateWarning
 
-WRITERS = int(os.environ.get("ZARRIX_REMOTE_WRITERS", "6"))
+WRITERS = int(os.environ.get("ZARRIX_REMOTE_WRITERS", "4"))
 ROUNDS = int(os.environ.get("ZARRIX_REMOTE_ROUNDS", "2"))
 
 # A process of its own, with nothing inherited, that writes its element of the chunk each round.
