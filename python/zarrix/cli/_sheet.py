@@ -188,7 +188,8 @@ def draw(
             sheet.square(column, row, picture)
         sheet.caption(column, "frame {} at {}, {}".format(*crop))
     sheet.legend(palette.fastest, palette.ends)
-    sheet.picture.save(path, format="PNG")
+    # Half the time of the default level, 6, and 1% more bytes.
+    sheet.picture.save(path, format="PNG", compress_level=4)
 
 
 @dataclass(frozen=True)
