@@ -5,6 +5,7 @@ threads; selections here are large enough, and each is compared with NumPy.
 """
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from zarrix.codecs import Blosc
 SHAPE = (300, 400, 20)
 
 
+@cache
 def values(dtype: str) -> np.ndarray[Any, Any]:
     count = int(np.prod(SHAPE))
     raw = np.random.default_rng(3).integers(0, 255, count * np.dtype(dtype).itemsize, "u1")
+    raw.flags.writeable = False
     return raw.view(dtype).reshape(SHAPE)
 
 

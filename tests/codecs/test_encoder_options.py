@@ -146,7 +146,8 @@ def test_an_array_reads_whatever_its_document_says_to_an_encoder(case: str) -> N
                 assert same(zarr.open_array(store)[...], want), (key, value)
 
 
-@pytest.mark.parametrize("case", arrays())
+# What a copy says depends on format and chain alone.
+@pytest.mark.parametrize("case", sorted(thorough()))
 def test_a_copy_of_an_array_says_what_encoders_take(case: str) -> None:
     files = arrays()[case]
     document = document_in(files)

@@ -88,8 +88,10 @@ def exchange_all(codec: Any, values: np.ndarray[Any, Any]) -> None:
     if ">" in "".join(map(str, codec.get_config().values())):
         exchange(codec, values)
         return
-    for order, array in itertools.product("CF", shapes(values)):
-        exchange(codec, array, order)
+    for array in shapes(values):
+        # One axis or none has one order.
+        for order in "CF" if array.ndim > 1 else "C":
+            exchange(codec, array, order)
 
 
 @pytest.mark.parametrize("order", "CF")
@@ -167,8 +169,10 @@ def test_rounding_bits_leaves_elements_where_they_are() -> None:
 def test_categorize(dtype: str, astype: str) -> None:
     codec = numcodecs.Categorize(["a", "bé", "漢字", "too long to fit"], dtype, astype)
     values = np.array(["", "a", "bé", "漢字", "else", "too "] * 4, dtype)
-    for order, array in itertools.product("CF", shapes(values)):
-        exchange(codec, array, order)
+    for array in shapes(values):
+        # One axis or none has one order.
+        for order in "CF" if array.ndim > 1 else "C":
+            exchange(codec, array, order)
 
 
 @pytest.mark.parametrize("dtype", [*NUMBERS])

@@ -21,13 +21,13 @@ from servers.faulty import FaultyServer
 from zarrix.errors import CorruptChunkError
 
 TAIL = bytes(range(200, 216))
-SIDE = 200
+SIDE = 100
 VALUES = np.random.default_rng(5).integers(0, 400, (2 * SIDE, 2 * SIDE), "i4")
 CHUNK = (SIDE, SIDE)
 KEYS = {
     "all": np.s_[:],
     "one element": np.s_[3, 5],
-    "rows": np.s_[150:260],
+    "rows": np.s_[SIDE - 50 : SIDE + 60],
     "columns": np.s_[:, 3::7],
 }
 FRAMES = {
@@ -69,7 +69,7 @@ def with_tail(codec: Any) -> Callable[[bytes], bytes]:
 def check(z: zarr.Array) -> None:
     for key in KEYS.values():
         np.testing.assert_array_equal(z[key], VALUES[key])
-    rows, columns = [1, 250, 399], [399, 2, 201]
+    rows, columns = [1, SIDE + 50, 2 * SIDE - 1], [2 * SIDE - 1, 2, SIDE + 1]
     np.testing.assert_array_equal(z.vindex[rows, columns], VALUES[rows, columns])
 
 
