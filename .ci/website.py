@@ -90,6 +90,12 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 # Pages for contributors, which use every word: a user's search leaves them out.
 NOT_SEARCHED = ("CHANGELOG.md", "CONTRIBUTING.md", "design.md", "words.md")
+# Words of questions that no page is about: all others in a question must be on the page.
+NOT_LOOKED_FOR = (
+    *("a", "an", "and", "are", "at", "by", "can", "could", "do", "does", "for", "from", "how"),
+    *("i", "in", "is", "it", "my", "of", "on", "or", "should", "the", "to", "what", "when"),
+    *("which", "with"),
+)
 # Pages of the repository that the site does not have: an index, which the navigation replaces, and
 # the text for a package index.
 LEFT_OUT = ("README.md", "package.md")
@@ -364,7 +370,25 @@ def build() -> Path:
         f"- {title(text)}: {name.removesuffix('.md')}.html\n" for name, text in pages.items()
     )
     (site / "llms.txt").write_text(f"# zarrix\n\n{listed}", encoding="utf-8")
+    search = site / "search.json"
+    index = json.loads(search.read_text(encoding="utf-8"))
+    index["items"] = [item for item in index["items"] if is_searched(item)]
+    # What it splits text and questions at; a question mark and these words find nothing then.
+    separator = index["config"]["separator"].replace("!=", "!?=")
+    words = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in NOT_LOOKED_FOR)
+    index["config"]["separator"] = rf"(?:{separator}|\b(?:{words})\b)+"
+    search.write_text(json.dumps(index), encoding="utf-8")
     return site
+
+
+def is_searched(item: dict[str, Any]) -> bool:
+    """Whether a section is searched: not an attribute of which it has only the type.
+
+    Such titles of one word would come before the pages about it. The section of the class describes
+    its attributes, and is found by their names.
+    """
+    prose = re.sub(r"<pre>.*?</pre>", "", item["text"], flags=re.DOTALL).strip()
+    return bool(prose) or "-attribute</code>" not in item["title"]
 
 
 def title(text: str) -> str:
