@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -29,6 +30,27 @@ TARGETS = {
     "x86_64-unknown-linux-musl": "musllinux_1_2",
     "aarch64-unknown-linux-musl": "musllinux_1_2",
 }
+# What Rust calls of the library that unwinds stacks.
+UNWINDER = (
+    *("Backtrace", "DeleteException", "FindEnclosingFunction", "ForcedUnwind", "GetCFA"),
+    *("GetDataRelBase", "GetGR", "GetIP", "GetIPInfo", "GetLanguageSpecificData"),
+    *("GetRegionStart", "GetTextRelBase", "RaiseException", "Resume", "Resume_or_Rethrow"),
+    *("SetGR", "SetIP"),
+)
+
+
+def system_unwinder(target: str, folder: Path) -> Path:
+    """A library to link with, for which the system's libgcc_s.so.1 is loaded.
+
+    zig would link one of its own. Python up to 3.13 ends daemon threads by pthread_exit, for
+    which glibc unwinds their stacks with libgcc_s; what Rust then asks must be asked of that one.
+    """
+    source, library = folder / "unwinder.c", folder / "libgcc_s.so.1"
+    source.write_text("".join(f"void _Unwind_{name}(void) {{}}\n" for name in UNWINDER))
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", target.replace("-unknown", "")]
+    command += ["-shared", "-nostdlib", f"-Wl,-soname,{library.name}", "-o", library, source]
+    subprocess.run(command, check=True)
+    return library
 
 
 def build(target: str, out: Path, hdfs: bool, build_std: bool) -> None:
@@ -45,8 +67,12 @@ def build(target: str, out: Path, hdfs: bool, build_std: bool) -> None:
         )
         build_backend.shorten(Path(sysroot.strip()), "rust")
         os.environ["RUSTC_BOOTSTRAP"] = "1"
-    maturin = Path(sysconfig.get_path("scripts"), "maturin")
-    subprocess.run([maturin, *arguments], check=True, cwd=Path(__file__).resolve().parents[1])
+    with tempfile.TemporaryDirectory() as folder:
+        if target.endswith("-gnu"):
+            library = system_unwinder(target, Path(folder))
+            arguments += ["--", "-C", f"link-arg={library}"]
+        maturin = Path(sysconfig.get_path("scripts"), "maturin")
+        subprocess.run([maturin, *arguments], check=True, cwd=Path(__file__).resolve().parents[1])
 
 
 if __name__ == "__main__":
