@@ -237,7 +237,9 @@ class Writer:
             self.close()
 
     def __del__(self) -> None:
-        _close_forgotten(self)
+        # `_close_all` has closed it where Python ends, and has cleared the names of this module.
+        if not self._closed:
+            _close_forgotten(self)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
