@@ -21,6 +21,8 @@ import zarrix as zarr
 from PIL import Image
 from rich.console import Console
 from waiting import PATIENCE_S, until
+
+pytest.importorskip("h5py", reason="the demo needs h5py")
 from zarrix.cli import _contenders, main
 from zarrix.cli._contenders import CONTENDERS, Contender, Shape
 from zarrix.cli._report import Report, Row

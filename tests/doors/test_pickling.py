@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 import zarrix.codecs.numcodecs
+from optional import ABSENT
 from zarrix import codecs, storage
 
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
@@ -28,6 +29,8 @@ PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 # Without subclasses of classes of zarr-python, which is not among the packages of the tests,
 # without programs, and without the alias, which importing it would install.
 LEFT_OUT = ("_zarr_python", ".__main__", "zarrix.as_zarr")
+if "h5py" in ABSENT:
+    LEFT_OUT = (*LEFT_OUT, "zarrix.cli._contenders")
 MODULES = [
     importlib.import_module(found.name)
     for found in pkgutil.walk_packages(zarr.__path__, "zarrix.")

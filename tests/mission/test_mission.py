@@ -278,7 +278,7 @@ def test_the_tutorial_s_performance_test_prints_its_crops_per_second(tutorial: S
 @pytest.fixture
 def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The bucket of the article on loopback; the block finds it by the environment alone."""
-    import boto3
+    boto3 = pytest.importorskip("boto3")
     import s3fs
     from moto.server import ThreadedMotoServer
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from free_threading import WITHOUT_GIL
 
 # A thread that lingers never leaves the store or the codec. What is collected last gives the
 # threads time to wake up while the interpreter exits.
@@ -134,7 +135,15 @@ READ, WRITE = "z[:]", "z[:] = values"
     [
         pytest.param(MAPPING, READ, id="mapping is read"),
         pytest.param(MAPPING, WRITE, id="mapping is written"),
-        pytest.param(MAPPING, "del z.store[z.path + '1']", id="mapping is deleted from"),
+        pytest.param(
+            MAPPING,
+            "del z.store[z.path + '1']",
+            id="mapping is deleted from",
+            marks=pytest.mark.skipif(
+                WITHOUT_GIL and sys.version_info < (3, 14),
+                reason="PyO3 0.28, the last one for this Python, aborts such an exit",
+            ),
+        ),
         pytest.param(MAPPING, "z.nchunks_initialized", id="mapping is listed"),
         pytest.param(FSSPEC, READ, id="fsspec is read"),
         pytest.param(FSSPEC, WRITE, id="fsspec is written"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_threading import forks_beside_threads
 
 PROLOGUE = '''
 import json, os, signal, sys, threading, time
@@ -151,6 +152,7 @@ def test_a_child_forked_before_the_parent_did_anything_works(tmp_path: Path) -> 
     assert run(tmp_path, program) == ["ok", "ok", [400, 500]]
 
 
+@forks_beside_threads
 @pytest.mark.parametrize("codec", ["default", "none", "foreign"])
 def test_forks_while_threads_read_and_write_lose_and_hang_nothing(
     tmp_path: Path, codec: str, is_long: bool
@@ -215,6 +217,7 @@ def test_forks_while_threads_read_and_write_lose_and_hang_nothing(
     assert busy
 
 
+@forks_beside_threads
 @pytest.mark.parametrize("store", ["zarr.MemoryStore()", "{}"], ids=["memory", "dict"])
 def test_stores_in_memory_are_copied_by_a_fork_while_threads_write_them(
     tmp_path: Path, store: str, is_long: bool
@@ -248,6 +251,7 @@ def test_stores_in_memory_are_copied_by_a_fork_while_threads_write_them(
     assert run(tmp_path, program) == ["ok"] * forks
 
 
+@forks_beside_threads
 def test_attributes_and_groups_work_in_children_of_a_busy_parent(tmp_path: Path) -> None:
     program = """
     root = zarr.open_group(f"{FOLDER}/x.zarr", mode="w")
@@ -388,6 +392,7 @@ def test_a_worker_keeps_its_thread_state_so_that_forks_find_nobody_making_one(
     assert outcomes == ["ok"] * 5
 
 
+@forks_beside_threads
 def test_a_store_that_is_being_opened_while_others_fork_stops_no_child(tmp_path: Path) -> None:
     """`functools.cached_property` of Python 3.11 has one lock for the stores of all threads."""
     program = """

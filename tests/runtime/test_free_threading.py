@@ -3,9 +3,9 @@
 import os
 import subprocess
 import sys
-import sysconfig
 
 import pytest
+from free_threading import WITHOUT_GIL
 
 PROGRAM = """
 import sys
@@ -26,7 +26,7 @@ for zarr_format in (2, 3):
 """
 
 
-@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+@pytest.mark.skipif(not WITHOUT_GIL, reason="this Python has a GIL")
 def test_import_reads_and_writes_leave_the_gil_off() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
     subprocess.run([sys.executable, "-c", PROGRAM], env=environment, check=True, timeout=300)

@@ -13,6 +13,7 @@ import contextlib
 import datetime
 import hashlib
 import hmac
+import importlib.util
 import json
 import os
 import shutil
@@ -428,7 +429,7 @@ SERVERS = {
     for server in (
         Server(
             "moto",
-            lambda: _beside_python("moto_server"),
+            lambda: sys.executable if importlib.util.find_spec("moto") else None,
             (sys.executable, "-m", "pip", "install", "moto[server,s3]>=5"),
             _moto,
             prepare=_s3_options,
