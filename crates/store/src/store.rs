@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::time::Duration;
 
-use zarrix_codec::memory::Grow;
+use zarrix_codec::memory::{Grow, with_room};
 
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
@@ -357,6 +357,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Replaces the value of `key` atomically.
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()>;
+
+    /// Replaces the value of `key` atomically by `parts`, one after the other.
+    ///
+    /// The provided method joins them in memory.
+    fn put_parts(&self, key: &str, parts: &[&[u8]], durability: Durability) -> Result<()> {
+        let length = parts.iter().map(|part| part.len()).sum();
+        let mut value = with_room(length).map_err(StoreError::memory(key))?;
+        parts.iter().for_each(|part| value.extend_from_slice(part));
+        self.put(key, &value, durability)
+    }
 
     /// Replaces the value of a key by the result of `change`, atomically with respect to all
     /// writers.

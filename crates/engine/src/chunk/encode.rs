@@ -256,30 +256,23 @@ pub(crate) fn inner_limits(
 /// A shard that is assembled, inner chunk by inner chunk in the order of the index.
 pub(crate) struct Assembly {
     bytes: Vec<u8>,
-    index: Vec<u8>,
-    empty: bool,
+    index: NewIndex,
 }
 
 impl Assembly {
     /// Reuses `memory`, with any content.
     pub fn new(shard: &Shard, memory: Vec<u8>) -> CodecResult<Self> {
+        let index = NewIndex::new(shard)?;
         let mut bytes = memory;
         bytes.clear();
-        bytes.set_length(if shard.index_at_end { 0 } else { shard.index_bytes })?;
-        Ok(Self { bytes, index: with_room(shard.count * 16)?, empty: true })
+        bytes.set_length(index.at)?;
+        Ok(Self { bytes, index })
     }
 
     /// The next inner chunk; `None` for one that is not stored.
     pub fn push(&mut self, inner: Option<&[u8]>) -> CodecResult<()> {
-        let (offset, length) =
-            inner.map_or((ABSENT, ABSENT), |inner| (self.bytes.len() as u64, inner.len() as u64));
-        self.index.extend_from_slice(&offset.to_le_bytes());
-        self.index.extend_from_slice(&length.to_le_bytes());
-        if let Some(inner) = inner {
-            self.bytes.append_slice(inner)?;
-            self.empty = false;
-        }
-        Ok(())
+        self.index.push(inner.map(<[u8]>::len));
+        inner.map_or(Ok(()), |inner| Ok(self.bytes.append_slice(inner)?))
     }
 
     /// Replaces `out` by the shard; false if it is not to be stored.
@@ -290,19 +283,10 @@ impl Assembly {
         s: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> CodecResult<bool> {
-        if self.empty && !keep_empty {
+        let Some(index) = self.index.finish(shard, keep_empty, s)? else {
             *out = self.bytes;
             return Ok(false);
-        }
-        let mut index = with_room(shard.index_bytes)?;
-        shard.index.encode_into(&self.index, &mut index, &mut s.chain)?;
-        if index.len() != shard.index_bytes {
-            return Err(damaged(format!(
-                "the index became {} bytes long instead of {}",
-                index.len(),
-                shard.index_bytes
-            )));
-        }
+        };
         if shard.index_at_end {
             self.bytes.append_slice(&index)?;
         } else {
@@ -315,5 +299,54 @@ impl Assembly {
         }
         *out = self.bytes;
         Ok(true)
+    }
+}
+
+/// The index of a shard whose inner chunks follow each other.
+pub(crate) struct NewIndex {
+    entries: Vec<u8>,
+    /// Where the next inner chunk begins.
+    at: usize,
+    empty: bool,
+}
+
+impl NewIndex {
+    pub fn new(shard: &Shard) -> CodecResult<Self> {
+        let at = if shard.index_at_end { 0 } else { shard.index_bytes };
+        Ok(Self { entries: with_room(shard.count * 16)?, at, empty: true })
+    }
+
+    /// The length of the next inner chunk; `None` for one that is not stored.
+    pub fn push(&mut self, inner: Option<usize>) {
+        let (offset, length) =
+            inner.map_or((ABSENT, ABSENT), |length| (self.at as u64, length as u64));
+        self.entries.extend_from_slice(&offset.to_le_bytes());
+        self.entries.extend_from_slice(&length.to_le_bytes());
+        if let Some(length) = inner {
+            self.at += length;
+            self.empty = false;
+        }
+    }
+
+    /// The encoded index; `None` if the shard is not to be stored.
+    pub fn finish(
+        self,
+        shard: &Shard,
+        keep_empty: bool,
+        s: &mut Scratch,
+    ) -> CodecResult<Option<Vec<u8>>> {
+        if self.empty && !keep_empty {
+            return Ok(None);
+        }
+        let mut index = with_room(shard.index_bytes)?;
+        shard.index.encode_into(&self.entries, &mut index, &mut s.chain)?;
+        if index.len() != shard.index_bytes {
+            return Err(damaged(format!(
+                "the index became {} bytes long instead of {}",
+                index.len(),
+                shard.index_bytes
+            )));
+        }
+        Ok(Some(index))
     }
 }

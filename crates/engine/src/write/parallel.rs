@@ -3,7 +3,7 @@
 //! With many chunks, each is encoded by one thread. With fewer chunks than threads, some threads
 //! would be idle. Then the blocks of a chunk, or the inner chunks of a shard, are divided among the
 //! threads; each part is encoded to memory of its own, and the caller assembles and stores the
-//! chunk. The lock of the chunk is taken after encoding. The stored bytes are the same as with one
+//! chunk. The parts of a shard are stored one after the other, and not copied together. The lock of the chunk is taken after encoding. The stored bytes are the same as with one
 //! thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use zarrix_store::Durability;
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Edit, Source};
-use crate::chunk::encode::{Assembly, encode_chunk, inner_limits};
+use crate::chunk::encode::{Assembly, NewIndex, encode_chunk, inner_limits};
 use crate::error::{CodecResult, Result, failed};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
@@ -149,7 +149,7 @@ impl ArrayIO {
             }
             let (key, limits) = (self.key_of(&coords), self.limits(&coords));
             let job = Job { key: &key, chunk, selected: &selected, limits: &limits, source };
-            let keep = match kind {
+            let encoded = match kind {
                 Kind::Blocks(elements, encoder) => {
                     self.encode_blocks(&job, elements, &encoder, interrupt, &mut memory)?
                 }
@@ -157,22 +157,26 @@ impl ArrayIO {
             };
             pool::run_alone(1, interrupt, &|_| {
                 let _lock = self.lock(&key)?;
-                self.replace(&key, keep.then_some(&memory.encoded), durability)
+                match encoded.as_deref() {
+                    Some([whole]) => self.replace(&key, Some(whole), durability),
+                    Some(parts) => Ok(self.store.put_parts(&key, parts, durability)?),
+                    None => self.replace(&key, None, durability),
+                }
             })
         });
         memory.give_back();
         done
     }
 
-    /// Encodes the chunk; false if it is not to be stored.
-    fn encode_blocks(
+    /// Encodes the chunk; `None` if it is not to be stored.
+    fn encode_blocks<'m>(
         &self,
         job: &Job<'_, '_>,
         elements: &Elements,
         encoder: &BlockEncoder,
         interrupt: Interrupt<'_>,
-        memory: &mut Memory,
-    ) -> Result<bool> {
+        memory: &'m mut Memory,
+    ) -> Result<Option<Vec<&'m [u8]>>> {
         let chunk = Gathered::new(job, elements, self.layout.item_bytes);
         let keep = AtomicBool::new(false);
         memory.encode(encoder.n_blocks(), interrupt, &|index, streams, s| {
@@ -192,17 +196,17 @@ impl ArrayIO {
             }),
         });
         assembled.map_err(|source| failed(job.key, source))?;
-        Ok(keep.into_inner())
+        Ok(keep.into_inner().then(|| vec![out.as_slice()]))
     }
 
-    /// Encodes the shard; false if it is not to be stored.
-    fn encode_inner(
+    /// Encodes the shard, to one part or more; `None` if it is not to be stored.
+    fn encode_inner<'m>(
         &self,
         job: &Job<'_, '_>,
         shard: &Shard,
         interrupt: Interrupt<'_>,
-        memory: &mut Memory,
-    ) -> Result<bool> {
+        memory: &'m mut Memory,
+    ) -> Result<Option<Vec<&'m [u8]>>> {
         let cut = ShardSplit::new(shard, &job.chunk.shape, job.selected);
         let entries: Vec<(usize, SmallVec<[ChunkSelection<'_>; 1]>)> = cut.entries().collect();
         let per_unit = entries.len().div_ceil(UNITS * pool::threads()).max(1);
@@ -229,18 +233,52 @@ impl ArrayIO {
             Ok(())
         })?;
         let (bytes, out) = memory.made(units.len());
-        let of_chunk = |source| failed(job.key, source);
-        let mut body = Assembly::new(shard, std::mem::take(out)).map_err(of_chunk)?;
-        for (mut rest, lengths) in bytes.into_iter().zip(lengths) {
-            for length in lengths.into_inner().unwrap_or_default() {
-                let (inner, after) = rest.split_at(length.unwrap_or(0));
-                body.push(length.map(|_| inner)).map_err(of_chunk)?;
-                rest = after;
-            }
-        }
+        let lengths = lengths.into_iter().map(|unit| unit.into_inner().unwrap_or_default());
         let keep_empty = self.layout.write_empty_chunks;
-        scratch::with(|s| body.finish(shard, keep_empty, s, out)).map_err(of_chunk)
+        let joined = scratch::with(|s| match shard.outer.is_empty() {
+            true => beside_index(shard, bytes, lengths, keep_empty, s, out),
+            false => joined(shard, &bytes, lengths, keep_empty, s, out),
+        });
+        joined.map_err(|source| failed(job.key, source))
     }
+}
+
+/// The shard as parts: what the units have encoded, and its index, which is put into `out`.
+fn beside_index<'m>(
+    shard: &Shard,
+    mut units: Vec<&'m [u8]>,
+    lengths: impl Iterator<Item = Vec<Option<usize>>>,
+    keep_empty: bool,
+    s: &mut Scratch,
+    out: &'m mut Vec<u8>,
+) -> CodecResult<Option<Vec<&'m [u8]>>> {
+    let mut index = NewIndex::new(shard)?;
+    lengths.flatten().for_each(|length| index.push(length));
+    let Some(encoded) = index.finish(shard, keep_empty, s)? else { return Ok(None) };
+    *out = encoded;
+    units.insert(if shard.index_at_end { units.len() } else { 0 }, out);
+    Ok(Some(units))
+}
+
+/// The shard in `out`, for codecs that encode all of it.
+fn joined<'m>(
+    shard: &Shard,
+    units: &[&[u8]],
+    lengths: impl Iterator<Item = Vec<Option<usize>>>,
+    keep_empty: bool,
+    s: &mut Scratch,
+    out: &'m mut Vec<u8>,
+) -> CodecResult<Option<Vec<&'m [u8]>>> {
+    let mut body = Assembly::new(shard, std::mem::take(out))?;
+    for (mut rest, lengths) in units.iter().copied().zip(lengths) {
+        for length in lengths {
+            let (inner, after) = rest.split_at(length.unwrap_or(0));
+            body.push(length.map(|_| inner))?;
+            rest = after;
+        }
+    }
+    let keep = body.finish(shard, keep_empty, s, out)?;
+    Ok(keep.then(|| vec![out.as_slice()]))
 }
 
 /// A complete chunk, whose elements lie anywhere in the caller's buffer.

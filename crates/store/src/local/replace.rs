@@ -25,6 +25,8 @@ const ATTEMPTS: usize = 16;
 #[derive(Clone, Copy)]
 pub(crate) enum Content<'a> {
     Bytes(&'a [u8]),
+    /// One after the other.
+    Parts(&'a [&'a [u8]]),
     /// The first bytes of another file.
     File(&'a File, u64),
 }
@@ -33,6 +35,7 @@ impl Content<'_> {
     fn length(self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Parts(parts) => parts.iter().map(|part| part.len() as u64).sum(),
             Self::File(_, length) => length,
         }
     }
@@ -128,6 +131,7 @@ fn write_partial(
 fn fill(mut file: &File, value: Content<'_>, durability: Durability) -> io::Result<()> {
     match value {
         Content::Bytes(bytes) => file.write_all(bytes)?,
+        Content::Parts(parts) => parts.iter().try_for_each(|part| file.write_all(part))?,
         Content::File(from, length) => sys::copy(from, length, file)?,
     }
     let length = sys::status_of(file)?.len();

@@ -322,6 +322,10 @@ impl Store for LocalStore {
         self.replace(key, Content::Bytes(value), durability)
     }
 
+    fn put_parts(&self, key: &str, parts: &[&[u8]], durability: Durability) -> Result<()> {
+        self.replace(key, Content::Parts(parts), durability)
+    }
+
     fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
         let gone = self.at(key, |path| match sys::unlink(path) {

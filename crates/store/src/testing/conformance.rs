@@ -26,10 +26,11 @@ type Check = fn(&dyn Store, &dyn Store) -> Outcome;
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A failure is reported under the name of its check.
-const CHECKS: [(&str, Check); 14] = [
+const CHECKS: [(&str, Check); 15] = [
     ("handles on one place have one id", ids),
     ("a missing value is not an error", absence),
     ("a stored value is read back, whole and by ranges", values),
+    ("parts are stored one after the other", joining),
     ("a read after an edge returns its generation", versions),
     ("fetch delivers one result per request", fetching),
     ("no concurrent change is lost", updating),
@@ -216,6 +217,18 @@ fn values(store: &dyn Store, twin: &dyn Store) -> Outcome {
         }
     }
     equal("cleared", &delete_prefix(store, "values")?, &1)
+}
+
+fn joining(store: &dyn Store, twin: &dyn Store) -> Outcome {
+    let long = vec![7; 1 << 20];
+    let all: [&[&[u8]]; 4] = [&[], &[b"", b""], &[b"ab", b"", b"c"], &[&long, b"x", &long]];
+    for parts in all {
+        for durability in [Durability::Process, Durability::Fsync] {
+            store.put_parts("parts/key", parts, durability)?;
+            equal("value", &get(twin, "parts/key")?, &Some(parts.concat()))?;
+        }
+    }
+    equal("cleared", &delete_prefix(store, "parts")?, &1)
 }
 
 /// Reads ranges of a value; returns their generation.
@@ -432,6 +445,7 @@ fn grammar(store: &dyn Store, _: &dyn Store) -> Outcome {
         let mut answers = reading(store, key);
         answers.extend([
             put(store, key, b"x").err(),
+            store.put_parts(key, &[b"x"], Durability::Process).err(),
             delete(store, key).err(),
             delete_prefix(store, key).err(),
             rename_prefix(store, key, "ok").err(),
