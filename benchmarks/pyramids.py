@@ -5,7 +5,8 @@
 The image is side x side integers of two bytes, in chunks of 512 x 512 (v3, zstd), in a folder.
 Each contender reads it and writes an OME-Zarr 0.5 group with that image and three smaller levels,
 in the same chunks, each level the mean of blocks of 2 x 2. Rounds are interleaved, every run is a
-process of its own, and imports are not counted. A row has the least seconds and the least processor
+process of its own, and imports are not counted. What the one before has written is on the disk
+before the next begins. A row has the least seconds and the least processor
 time of the rounds, how many times as long as ours each is, and the most memory of a run. It needs
 the environment "ome" of tests/interop/setup, or another interpreter with these libraries.
 """
@@ -115,6 +116,7 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for name, found in runs.items():
                 dest = f"{folder}/{name}"
+                os.sync()
                 command = [arguments.python, "-W", "ignore", "-m", "benchmarks.pyramids", "--one"]
                 ran = subprocess.run(
                     [*command, name, source, dest],
