@@ -159,23 +159,35 @@ loader = ml.Loader(rows, 1, transform=slow, prefetch=2)
 """
 
 
+# The signal counts only during the call: wherever else it comes, it would end the program.
+INTERRUPTED = """
+import signal
+inside = False
+def interrupt(*_):
+    if inside:
+        raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+batches = iter(loader)
+for number in range(200):
+    try:
+        inside = True
+        signal.setitimer(signal.ITIMER_REAL, 0.002)
+        next(batches)
+        inside = False
+    except KeyboardInterrupt:
+        inside = False
+    except StopIteration:
+        break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+state = loader.state_dict()
+loader.close()
+print("seen", state["seen"])
+"""
+
+
 def test_ctrl_c_ends_a_wait_for_a_batch() -> None:
-    program = SLOW.replace("SECONDS", "0.05") + (
-        "batches = iter(loader)\n"
-        "for number in range(200):\n"
-        "    try:\n"
-        "        import signal; signal.setitimer(signal.ITIMER_REAL, 0.002)\n"
-        "        signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
-        "        next(batches)\n"
-        "    except KeyboardInterrupt:\n"
-        "        continue\n"
-        "    except StopIteration:\n"
-        "        break\n"
-        "    finally:\n"
-        "        signal.setitimer(signal.ITIMER_REAL, 0)\n"
-        "state = loader.state_dict()\n"
-        "loader.close(); print('seen', state['seen'])\n"
-    )
+    program = SLOW.replace("SECONDS", "0.05") + INTERRUPTED
     process = run(program)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
