@@ -63,9 +63,9 @@ class _Kind:
 
 _BLOSC = {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}
 _KINDS = (
-    _Kind("Blosc lz4 in chunks of 1 MiB", 1, _BLOSC, quick_mib=256),
+    _Kind("Blosc lz4 in chunks of 1 MiB", 1, _BLOSC, quick_mib=128),
     _Kind("zlib in chunks of 1 MiB", 1, {"id": "zlib", "level": 1}, quick_mib=64),
-    _Kind("zstd in a shard of 256 MiB", 1, {}, shard_mib=256, quick_mib=256),
+    _Kind("zstd in a shard of 256 MiB", 1, {}, shard_mib=256, quick_mib=128),
     # What a library encodes in one call is finished first; decoding is polled, or fast.
     _Kind("Blosc lz4 in chunks of 256 MiB", 256, _BLOSC, barred=("read",)),
     _Kind("zlib of level 6 in chunks of 4 MiB", 4, {"id": "zlib", "level": 6}, barred=("read",)),
@@ -80,7 +80,7 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
     # A shell that runs this in the background has SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     figures = []
-    rows = 1024 if scale >= 1 else 256
+    rows = max(kind.most_mib if scale >= 1 else kind.quick_mib for kind in _KINDS)
     noise = np.random.default_rng(1).integers(0, 50, (rows, _COLUMNS)).astype("<f8")
     for number, kind in enumerate(_KINDS):
         size = kind.most_mib if scale >= 1 else kind.quick_mib
@@ -92,6 +92,7 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
 
 def _measured(kind: _Kind, folder: Path, values: Any, scale: float) -> list[Figure]:
     turns = 10 if scale >= 1 else 2
+    after_s = 0.1 if scale >= 1 else 0.03
     # The quick form runs beside other tests: what is measured there is the time on a processor,
     # which no other work makes longer. Two threads that decode spend twice the time that passes.
     clock = time.perf_counter if scale >= 1 else time.process_time
@@ -110,7 +111,7 @@ def _measured(kind: _Kind, folder: Path, values: Any, scale: float) -> list[Figu
 
         caught = []
         for turn in range(turns):
-            wait = _interrupted(work, 0.1 + 0.01 * turn, clock)
+            wait = _interrupted(work, after_s + 0.01 * turn, clock)
             if wait is not None:
                 caught.append(wait)
                 before = _versions(folder)
@@ -148,7 +149,7 @@ _HANGS_S = 120
 
 _ENDLESS = """
 import sys, numpy as np, zarrix as zarr
-shape, chunks = (256, 1 << 17), (1, 1 << 17)
+shape, chunks = (int(sys.argv[2]), 1 << 17), (1, 1 << 17)
 array = zarr.open_array(sys.argv[1], mode="w", shape=shape, chunks=chunks, dtype="f8")
 array[:] = values = np.random.default_rng(1).integers(0, 50, array.shape).astype("f8")
 print("begun", flush=True)
@@ -163,7 +164,8 @@ def _exits(folder: Path, scale: float) -> list[Figure]:
     for name, step in (("reads", "array[:]"), ("writes", "array[:] = values")):
         waits = []
         for turn in range(10 if scale >= 1 else 1):
-            command = [sys.executable, "-c", _ENDLESS.format(step), str(folder)]
+            mib = "256" if scale >= 1 else "64"
+            command = [sys.executable, "-c", _ENDLESS.format(step), str(folder), mib]
             with subprocess.Popen(
                 command,
                 stdout=subprocess.PIPE,
