@@ -11,9 +11,10 @@ import pickle
 import pkgutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import every_store
@@ -29,13 +30,20 @@ PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 # Without subclasses of classes of zarr-python, which is not among the packages of the tests,
 # without programs, and without the alias, which importing it would install.
 LEFT_OUT = ("_zarr_python", ".__main__", "zarrix.as_zarr")
-if "h5py" in ABSENT:
-    LEFT_OUT = (*LEFT_OUT, "zarrix.cli._contenders")
-MODULES = [
-    importlib.import_module(found.name)
-    for found in pkgutil.walk_packages(zarr.__path__, "zarrix.")
-    if not found.name.endswith(LEFT_OUT)
-]
+
+
+def imported() -> Iterator[ModuleType]:
+    """Every module; the demo's need packages that some Pythons cannot have."""
+    for found in pkgutil.walk_packages(zarr.__path__, "zarrix."):
+        if not found.name.endswith(LEFT_OUT):
+            try:
+                yield importlib.import_module(found.name)
+            except ModuleNotFoundError as error:
+                if error.name not in ABSENT:
+                    raise
+
+
+MODULES = list(imported())
 
 
 def classes() -> list[type]:
