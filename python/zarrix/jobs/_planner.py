@@ -390,14 +390,18 @@ def _grown(
 
 
 def _padded(problem: Problem, plan: Plan) -> Plan:
-    """The same plan with larger tasks in the last pass, where they are very small."""
+    """The same plan with larger tasks in the last pass, where they are very small.
+
+    A task is also larger where it would have fewer chunks than the threads that work on it.
+    """
     regions = [one.region for one in plan.passes]
     unit = tuple(problem.write)
-    workers = problem.rates.workers
+    least = 8 * problem.rates.workers
     while True:
         last = plan.passes[-1]
         size = math.prod(problem.clipped(last.region)) * problem.itemsize
-        if size * 2 > _ENOUGH_BYTES or last.tasks < 2 * max(_FEW_TASKS, 8 * workers):
+        busy = math.prod(last.region) >= 2 * problem.threads * math.prod(unit)
+        if size * 2 > _ENOUGH_BYTES or last.tasks < 2 * (max(_FEW_TASKS, least) if busy else least):
             return plan
         axes = [i for i, (n, r) in enumerate(zip(problem.shape, last.region, strict=True)) if r < n]
         for axis in reversed(axes):
