@@ -1,7 +1,8 @@
 """What all tests share: the switch for long ones, one fixture per kind of store, and servers.
 
-Hypothesis draws the same examples in every run; where ZARRIX_EXPLORE is set, as many others. It has
-no deadline: how long an example takes says more about the machine than about the code.
+Hypothesis draws the same examples in every run, twice as many with ``--long``; where
+ZARRIX_EXPLORE is set, as many others. It has no deadline: how long an example takes says more about
+the machine than about the code.
 """
 
 import contextlib
@@ -32,21 +33,24 @@ collect_ignore = [
 if importlib.util.find_spec("moto") is None:
     collect_ignore.append("servers/moto_in_turn.py")
 
-settings.register_profile(
-    "zarrix",
-    derandomize=EXPLORE is None,
-    max_examples=int(EXPLORE or 100),
-    deadline=None,
-    database=None,
-)
-settings.load_profile("zarrix")
+for name, examples in (("quick", 50), ("long", 100)):
+    settings.register_profile(
+        name,
+        derandomize=EXPLORE is None,
+        max_examples=int(EXPLORE or examples),
+        deadline=None,
+        database=None,
+    )
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--long"):
+        settings.load_profile("long")
     # A shell that runs the tests in the background has Ctrl-C ignored, and children inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
