@@ -32,7 +32,7 @@ _COLUMNS = 1 << 17
 class _Kind:
     """How the array is stored, in chunks of so many MiB, and what is held against 100 ms.
 
-    The quick form measures those that have a size for it.
+    The quick form measures arrays of ``quick_mib``, and none of the kinds that have 0 there.
     """
 
     name: str

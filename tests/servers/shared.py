@@ -1,7 +1,7 @@
 """One server of each kind for all workers of a run of the tests.
 
-The worker that asks first starts it, and ends it when no other uses it any more. Who uses it holds
-a lock of the system, which goes with the process, however that ends.
+The worker that asks first starts it, and ends it when no other uses it any more. A worker that uses
+it holds a lock of the system, which ends with the process in every case.
 """
 
 from __future__ import annotations
