@@ -55,8 +55,11 @@ def row(name: str, value: Any, access: str, budget: float, folder: Path) -> floa
     text = words(access, value)
     advice = zarr.advise(z, access=text, budget=budget, seed=1)
     (one,) = accesses_of(text, value.shape)
-    name_of = "lz4" if "lz4" in advice.codec else "zstd"
-    codec = zarr.Blosc(cname=name_of, clevel=5, shuffle=1 if name_of == "lz4" else 2)
+    if advice.codec == "as it is":
+        codec = z.compressor
+    else:
+        name_of = "lz4" if "lz4" in advice.codec else "zstd"
+        codec = zarr.Blosc(cname=name_of, clevel=5, shuffle=1 if name_of == "lz4" else 2)
     grid = [sorted({n, max(1, n // 4), max(1, n // 16)}) for n in value.shape]
     mine = tuple(min(c, n) for c, n in zip(advice.chunks, value.shape, strict=True))
     layouts = {mine} | {

@@ -65,8 +65,22 @@ impl Walk<'_> {
         if let [outer, inner @ ..] = dims
             && span > self.block_bytes
         {
-            for i in 0..outer.count {
-                self.axes(inner, (offset + i * outer.src as usize, to + i as isize * outer.dst))?;
+            let step = outer.src as usize;
+            let inner_span = span - (outer.count - 1) * step;
+            // The first and the last byte of these steps are selected, and they span at most a
+            // block: no other block lies between.
+            let at_once =
+                self.block_bytes.checked_sub(inner_span).map_or(1, |rest| rest / step + 1);
+            for first in (0..outer.count).step_by(at_once) {
+                let count = at_once.min(outer.count - first);
+                let (offset, to) = (offset + first * step, to + first as isize * outer.dst);
+                if count == 1 {
+                    self.axes(inner, (offset, to))?;
+                    continue;
+                }
+                let mut dims = Dims::from_slice(dims);
+                dims[0].count = count;
+                (self.visit)(offset..offset + inner_span + (count - 1) * step, &dims, to)?;
             }
             return Ok(());
         }
@@ -146,6 +160,42 @@ mod tests {
                 let next = (at.0 + i * outer.src as usize, at.1 + i as isize * outer.dst);
                 elements(inner, next, found);
             }),
+        }
+    }
+
+    #[test]
+    fn a_walk_visits_each_element_once_in_runs_that_span_a_block() {
+        let row = |count, step: isize| Dim { count, dst: 70 * step, src: 2 * step };
+        let plane = |count, step: isize| Dim { count, dst: -3 * step, src: 20 * step };
+        let whole = |count| Dim { count, dst: 1000, src: 100 };
+        // What is selected, blocks, and the visits that they take.
+        for (dims, block_bytes, most) in [
+            (vec![row(10, 1)], 2, 10),
+            (vec![row(10, 1)], 7, 4),
+            (vec![row(1000, 1)], 512, 4),
+            (vec![row(3, 3)], 4, 3),
+            (vec![plane(5, 1), row(10, 1)], 20, 5),
+            (vec![plane(5, 1), row(10, 1)], 45, 3),
+            (vec![plane(5, 1), row(10, 1)], 19, 10),
+            (vec![whole(3), plane(4, 1), row(7, 1)], 40, 6),
+            (vec![whole(2)], 99, 2),
+        ] {
+            let (mut all, mut found, mut visits) = (Vec::new(), Vec::new(), 0);
+            elements(&dims, (6, 1), &mut all);
+            let mut visit = |bytes: Range<usize>, dims: &[Dim], to: isize| {
+                let before = found.len();
+                elements(dims, (bytes.start, to), &mut found);
+                visits += 1;
+                let last = found[before..].iter().map(|(at, _)| at + 2).max();
+                assert_eq!(last, Some(bytes.end));
+                assert!(bytes.len() <= block_bytes.max(2), "{bytes:?} in {block_bytes}");
+                Ok(())
+            };
+            Walk { block_bytes, item: 2, visit: &mut visit }.axes(&dims, (6, 1)).unwrap();
+            found.sort_unstable();
+            all.sort_unstable();
+            assert_eq!(found, all, "{dims:?} by {block_bytes}");
+            assert!(visits <= most, "{visits} visits of {dims:?} by {block_bytes}");
         }
     }
 
