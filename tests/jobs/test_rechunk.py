@@ -1,5 +1,8 @@
 """`jobs.rechunk`: equal elements, equal bytes for every plan and executor, bounded memory."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import zarrix as zarr
@@ -163,3 +166,18 @@ def test_values_are_rounded_only_where_an_error_is_named(tmp_path, steps, passes
     np.testing.assert_array_equal(same[...], done[...])
     with pytest.raises(ValueError, match="max_error=0 is not a number above 0"):
         jobs.rechunk(steps, tmp_path / "z.zarr", max_error=0)
+
+
+@pytest.mark.parametrize("fill_value", [None, 0, 3])
+def test_absent_chunks_have_nothing_of_the_task_before(fill_value: Any, tmp_path: Path) -> None:
+    source = zarr.open(
+        tmp_path / "source", mode="w", shape=(64, 64), chunks=(4, 64), dtype="i4",
+        fill_value=fill_value, zarr_format=2,
+    )  # fmt: skip
+    for row in range(0, 64, 8):
+        source[row : row + 4] = 7 + row
+    for number, passes in enumerate((1, 2)):
+        dest = jobs.rechunk(
+            source, tmp_path / f"dest{number}", chunks=(4, 16), max_memory=40_000, passes=passes
+        )
+        assert np.array_equal(dest[...], source[...])
