@@ -142,7 +142,15 @@ def planned(folder: Path) -> Any:
     return zarr.jobs.copy(source, folder / "y.zarr", run=False)
 
 
+def sparse() -> Any:
+    group = zarr.group()
+    for name, values in {"data": [1.0, 2.0], "indices": [0, 1], "indptr": [0, 1, 2]}.items():
+        group.create_dataset(name, data=np.array(values))
+    return zarr.ml.CSR(group, shape=(2, 2))
+
+
 MAKERS |= {
+    "zarrix.ml.CSR": lambda folder: sparse(),
     "zarrix.convert.Conversion": conversion,
     "zarrix.convert.Format": lambda folder: next(iter(zarr.convert.formats())),
     "zarrix.jobs.Job": planned,

@@ -14,6 +14,7 @@ from zarrix._errors import suggestion
 from zarrix.ml._batch import Batch
 from zarrix.ml._clips import Clips
 from zarrix.ml._crops import Crops
+from zarrix.ml._csr import CSR
 from zarrix.ml._fields import Field
 from zarrix.ml._filters import foreground, fraction, weights
 from zarrix.ml._grid import Grid
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from zarrix.ml import torch as torch
 
 __all__ = [
+    "CSR",
     "Batch",
     "Clips",
     "Crops",

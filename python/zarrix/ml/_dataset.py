@@ -14,6 +14,7 @@ from zarrix._display.table import info_table
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
+from zarrix.ml._csr import CSR
 from zarrix.ml._fetch import Entry, fetch, frozen, source_of
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._nan import NanRule
@@ -390,6 +391,8 @@ def sizes_of(size: Any, dims: Sequence[str], what: str) -> dict[str, int]:
 
 def chunk_ends(array: Any, axis: int) -> Ints:
     """Where the chunks along one axis end; an array in memory is one chunk."""
+    if isinstance(array, CSR):
+        return array._row_ends
     length = int(array.shape[axis])
     grid = getattr(getattr(array, "metadata", None), "grid", None)
     sizes = [length] if grid is None else list(grid[axis].sizes(length))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from zarrix.ml._csr import CSR
 from zarrix.ml._fetch import Entry
 
-__all__ = ["chunks_of", "share_of_an_item", "times_less"]
+__all__ = ["chunks_of", "share_of_an_item", "times_less", "used_bytes"]
 
 # Samples of which the mean is taken.
 _SAMPLES = 8
@@ -31,7 +32,7 @@ def share_of_an_item(dataset: Any) -> float:
         id(source.array): int(source.array.nbytes)
         for group in dataset._reads
         for source in group
-        if hasattr(source.array, "metadata")
+        if hasattr(source.array, "metadata") or isinstance(source.array, CSR)
     }
     if not sum(arrays.values()):
         return 0.0
@@ -59,20 +60,18 @@ def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
     """Bytes and number of the chunks that windows touch; each counts once for each array."""
     touched: dict[int, set[tuple[int, ...]]] = {}
     grids: dict[int, Any] = {}
-    for entry in entries:
-        grid = getattr(getattr(entry.source.array, "metadata", None), "inner_grid", None)
+    for array, start, window in _windows(entries):
+        grid = getattr(getattr(array, "metadata", None), "inner_grid", None)
         if grid is None:
             continue
-        grids[id(entry.source.array)] = entry.source.array, grid
-        found = touched.setdefault(id(entry.source.array), set())
-        for start in entry.starts.tolist():
-            ranges = []
-            for axis, begin in enumerate(start):
-                length = int(entry.source.array.shape[axis])
-                first = min(max(0, begin), length - 1)
-                last = min(max(0, begin + entry.window[axis] - 1), length - 1)
-                ranges.append(range(grid[axis].find(first).chunk, grid[axis].find(last).chunk + 1))
-            found.update(itertools.product(*ranges))
+        grids[id(array)] = array, grid
+        ranges = []
+        for axis, begin in enumerate(start):
+            length = int(array.shape[axis])
+            first = min(max(0, begin), length - 1)
+            last = min(max(0, begin + window[axis] - 1), length - 1)
+            ranges.append(range(grid[axis].find(first).chunk, grid[axis].find(last).chunk + 1))
+        touched.setdefault(id(array), set()).update(itertools.product(*ranges))
     total = 0
     for number, found in touched.items():
         array, grid = grids[number]
@@ -81,3 +80,24 @@ def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
             elements = math.prod(extent.end - extent.begin for extent in extents)
             total += elements * int(array.dtype.itemsize)
     return total, sum(len(found) for found in touched.values())
+
+
+def used_bytes(entry: Entry) -> int:
+    """The bytes of decoded chunks that windows need."""
+    array = entry.source.array
+    if isinstance(array, CSR):
+        rows = entry.starts[:, 0]
+        return int((array._bounds[rows + 1] - array._bounds[rows]).sum()) * array._element_bytes
+    return math.prod(entry.window) * len(entry.starts) * entry.column.source.itemsize
+
+
+def _windows(entries: Sequence[Entry]) -> Iterator[tuple[Any, Sequence[int], tuple[int, ...]]]:
+    """The array, the lowest corner and the shape of each window that is read of stored arrays."""
+    for entry in entries:
+        array = entry.source.array
+        if isinstance(array, CSR):
+            for member, begin, end in array._spans(entry.starts[:, 0]):
+                yield member, (begin,), (end - begin,)
+        else:
+            for start in entry.starts.tolist():
+                yield array, start, entry.window

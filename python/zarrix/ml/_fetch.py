@@ -14,6 +14,8 @@ from zarrix._array.many import read_many
 from zarrix._array.open_array import open_array
 from zarrix._selection.values import fill_element
 from zarrix._stores.remote.store import RemoteStore
+from zarrix.ml._csr import CSR
+from zarrix.ml._csr_reading import Wanted, read_rows
 from zarrix.ml._fields import Column
 from zarrix.ml._random import Ints
 
@@ -90,11 +92,17 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
 def frozen(source: Source) -> Source:
     """The source with an array that does not change; only remote ones are asked whether they do."""
     array = source.array
+    if isinstance(array, CSR):
+        data, indices = array._members
+        return source._replace(array=array._with_members(_frozen(data), _frozen(indices)))
+    return source._replace(array=_frozen(array))
+
+
+def _frozen(array: Any) -> Any:
     if type(array) is not Array or array._is_view or not isinstance(array.store, RemoteStore):
-        return source
+        return array
     path, format = array.path, array.metadata.zarr_format
-    again = open_array(array.store.as_frozen(), mode="r", path=path, zarr_format=format)
-    return source._replace(array=again)
+    return open_array(array.store.as_frozen(), mode="r", path=path, zarr_format=format)
 
 
 def fetch(
@@ -110,9 +118,12 @@ def fetch(
     value; without it the error is raised. ``progress`` counts entries that are native. ``threads``
     work on the call; 0 is as many as on every other one.
     """
-    native, numbers = [], []
+    native, numbers, sparse = [], [], []
     for number, entry in enumerate(entries):
         array, padding, conversion = entry.source
+        if isinstance(array, CSR):
+            sparse.append(number)
+            continue
         if not is_native(entry):
             _read_alone(entry, cancel)
             continue
@@ -121,6 +132,8 @@ def fetch(
         buffer: Any = entry.starts
         native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
         numbers.append(number)
+    if sparse:
+        _read_sparse(entries, sparse, cancel, tolerate, threads)
     failures = _engine.read_many(
         native,
         tolerate=tolerate is not None,
@@ -137,6 +150,34 @@ def is_native(entry: Entry) -> bool:
     """Whether the engine fills an entry; it reads no arrays in memory, views, or text."""
     array = entry.source.array
     return type(array) is Array and array._cast_to is None and entry.out.dtype.kind not in "OT"
+
+
+def _read_sparse(
+    entries: Sequence[Entry],
+    numbers: list[int],
+    cancel: Cancel | None,
+    tolerate: Callable[[Damage], None] | None,
+    threads: int,
+) -> None:
+    """Fill the outs of entries of sparse matrices."""
+    wanted = []
+    for number in numbers:
+        entry = entries[number]
+        out = entry.out
+        if entry.column.target is not None:
+            out = np.empty(out.shape, entry.column.source)
+        out[...] = 0
+        wanted.append(Wanted(entry.source.array, entry.starts[:, 0], out))
+
+    def note(place: int, window: int, key: str | None, error: Exception) -> None:
+        if tolerate is not None:
+            tolerate(Damage(numbers[place], window, key, error))
+
+    read_rows(wanted, cancel, threads, None if tolerate is None else note)
+    for number, one in zip(numbers, wanted, strict=True):
+        entry = entries[number]
+        if entry.column.target is not None:
+            _convert(one.out, entry.column, entry.out)
 
 
 def _read_alone(entry: Entry, cancel: Cancel | None) -> None:

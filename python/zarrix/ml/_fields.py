@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._errors import suggestion
+from zarrix._hierarchy.group import Group
+from zarrix.ml._csr import CSR
 from zarrix.ml._nan import NanRule, nan_rule
 from zarrix.ml._random import Ints
 
@@ -32,7 +34,7 @@ class Field:
 
     Parameters
     ----------
-    array : Array or ndarray
+    array : Array, ndarray or CSR
     dims : str or sequence of str, optional
         Names of the axes, such as "tcyx"; those of the array or of the dataset when omitted.
     dtype : {"float16", "bfloat16", "float32"}, optional
@@ -89,6 +91,7 @@ class Field:
         if isinstance(array, Field) or not (hasattr(array, "shape") and hasattr(array, "dtype")):
             raise TypeError(
                 f"a field is an array of zarrix or of NumPy, not {type(array).__name__}"
+                f"{_hint(array)}"
             )
         name = None if dtype is None else _target(dtype)
         rule = nan_rule(nan)
@@ -111,6 +114,11 @@ class Field:
     def __repr__(self) -> str:
         converted = f" -> {self.dtype}" if self.dtype else ""
         return f"Field({self.array.shape} {self.array.dtype}{converted})"
+
+
+def _hint(array: Any) -> str:
+    is_sparse = isinstance(array, Group) and "indptr" in array
+    return "; ml.CSR(group) reads a sparse matrix" if is_sparse else ""
 
 
 def _target(dtype: Any) -> str:
@@ -193,6 +201,9 @@ def as_fields(given: Any, what: str) -> list[dict[str, Field]]:
     found = [
         {str(n): a if isinstance(a, Field) else Field(a) for n, a in g.items()} for g in groups
     ]
+    sparse = [n for g in found for n, field in g.items() if isinstance(field.array, CSR)]
+    if sparse and what != "Rows":
+        raise TypeError(f"field {sparse[0]!r} is a sparse matrix, which {what} does not take: Rows")
     for number, group in enumerate(found):
         if group.keys() != found[0].keys():
             raise ValueError(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from zarrix._display.table import info_table
-from zarrix.ml._decoding import chunks_of
+from zarrix.ml._decoding import chunks_of, used_bytes
 from zarrix.ml._epochs import order_of, randomness, sample_bytes
 from zarrix.ml._fill import batches_of_a_fill
 from zarrix.ml._order import Blocks
@@ -190,5 +189,5 @@ def _cost(loader: Any, choice: Order, at_once: int) -> tuple[float, float]:
         one, touched = chunks_of(entries)
         decoded += one
         chunks += touched
-        used += sum(math.prod(e.window) * len(e.starts) * e.column.source.itemsize for e in entries)
+        used += sum(map(used_bytes, entries))
     return decoded / max(1, used), chunks * size / count

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix.ml._csr import CSR
 from zarrix.ml._fields import Field, as_fields, columns_of
 from zarrix.ml._random import Ints
 from zarrix.ml._split import Divisible
@@ -18,7 +19,7 @@ class Rows(Divisible):
 
     Parameters
     ----------
-    fields : mapping of str to Array or Field, or a list of such mappings
+    fields : mapping of str to Array, Field or CSR, or a list of such mappings
         All fields of a group have the same length. Groups may differ in length, and their samples
         have the same shapes.
     seed : int
@@ -64,6 +65,15 @@ class Rows(Divisible):
         corners = np.zeros((len(items), len(self._columns[0].dims)), np.int64)
         corners[:, 0] = items - self._ends[groups]
         return groups, corners, {}
+
+    def _spec(self) -> dict[str, Any]:
+        digests = {
+            f"{number}/{name}": field.array._digest()
+            for number, group in enumerate(self._groups)
+            for name, field in group.items()
+            if isinstance(field.array, CSR)
+        }
+        return {"columns": digests} if digests else {}
 
     def _before(self, group: int, positions: Ints) -> Ints:
         return positions
