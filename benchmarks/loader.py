@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 
-from benchmarks import loader_fields, loader_peers, loader_zarr
+from benchmarks import loader_fields, loader_peers, loader_sparse, loader_zarr
 from benchmarks.loader_data import ROWS, made
 
 ROOT = Path(__file__).parents[1]
@@ -49,6 +49,8 @@ def contenders_of(name: str) -> dict[str, tuple[Any, tuple[int, ...]]]:
     """Name: how its batches are made, and the numbers of workers to try."""
     if name == "F":
         return loader_zarr.IN_MEMORY
+    if name == "G":
+        return loader_sparse.CONTENDERS
     found = dict(loader_zarr.ON_DISK)
     if name == "B":
         # It does not read Zarr v3.
@@ -82,7 +84,9 @@ def child(name: str, contender: str, workers: int, folder: Path, options: Any) -
         counted = "item" if key not in batch else key
         crc, before = 0, 0
         delivered = len(batch[counted])
-        if contender in loader_peers.PEERS:
+        if name == "G":
+            loader_sparse.check(path, batch)
+        elif contender in loader_peers.PEERS:
             loader_peers.check(path, batch)
         elif contender in loader_fields.OWN_ORDER:
             loader_fields.check(path, batch)

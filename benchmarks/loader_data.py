@@ -165,6 +165,35 @@ def small(path: Path) -> ml.Rows:
     return ml.Rows({"x": z})
 
 
+CELLS, GENES = 50_000, 5000
+
+
+def make_cells(path: Path) -> None:
+    """Counts of single cells as anndata stores them: one gene in 25 of a cell is not 0."""
+    random = np.random.default_rng(SEED)
+    lengths = random.integers(100, 300, CELLS)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    group = zarr.open_group(path, mode="w", zarr_format=3)
+    total = int(indptr[-1])
+    layout: Any = {"chunks": (2**15,), "shards": (2**20,), "compressors": zarr.codecs.ZstdCodec()}
+    data = group.create_array("data", shape=(total,), dtype="f4", **layout)
+    indices = group.create_array("indices", shape=(total,), dtype="i4", **layout)
+    for begin in range(0, CELLS, 5000):
+        some = lengths[begin : begin + 5000]
+        part = slice(int(indptr[begin]), int(indptr[begin + len(some)]))
+        genes = [np.sort(random.permutation(GENES)[:count]) for count in some]
+        indices[part] = np.concatenate(genes).astype("i4")
+        data[part] = random.geometric(0.4, part.stop - part.start).astype("f4")
+    group.create_array("indptr", data=indptr, chunks=(len(indptr),))
+    group.attrs.update(
+        {"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [CELLS, GENES]}
+    )
+
+
+def cells(path: Path) -> ml.Rows:
+    return ml.Rows({"x": ml.CSR(zarr.open_group(path, mode="r"))})
+
+
 ROWS = {
     "A": Row(
         "crops of three fields, full",
@@ -200,6 +229,7 @@ ROWS = {
         lambda path: make_fields(path, 8),
         fields,
     ),
+    "G": Row("sparse rows of 5000 genes, block", 256, "block", "cells.zarr", make_cells, cells),
     "F": Row("rows of 256 bytes in memory, block", 256, "block", "small.npy", make_small, small),
 }
 
