@@ -106,27 +106,27 @@ impl Boxes<'_> {
         self.counts.iter().product()
     }
 
-    fn plans(&self, number: usize) -> PerAxis<&AxisPlan> {
-        self.axes.iter().map(|axis| axis.plan(number)).collect()
-    }
-
     /// The selection of box `number` in its chunk number `task`; the last axis varies fastest.
     pub fn selection(&self, number: usize, mut task: usize) -> ChunkSelection<'_> {
-        let mut parts: PerAxis<&Part> = self
-            .plans(number)
-            .into_iter()
-            .rev()
-            .map(|plan| {
-                let part = &plan[task % plan.len()].part;
-                task /= plan.len();
-                part
-            })
-            .collect();
+        let mut parts: PerAxis<&Part> = PerAxis::new();
+        for axis in self.axes.iter().rev() {
+            parts.push(&next_segment(axis.plan(number), &mut task).part);
+        }
         parts.reverse();
         let base = offset_of(number, self.counts, self.strides);
         let index = self.apart.map_or(0, |(axis, stride)| parts[axis].begin() / stride);
         ChunkSelection::Box { parts, base, out: self.out + index as u32 }
     }
+}
+
+/// The segment of a plan that task number `task` has; `task` becomes that of the other axes.
+fn next_segment<'a>(plan: &'a AxisPlan, task: &mut usize) -> &'a Segment {
+    if let [only] = &plan[..] {
+        return only;
+    }
+    let segment = &plan[*task % plan.len()];
+    *task /= plan.len();
+    segment
 }
 
 /// A chunk by its number in the grid, a box, and the number of the chunk in that box.
@@ -306,14 +306,13 @@ impl ArrayIO {
     pub(crate) fn each_piece(&self, boxes: &Boxes<'_>, mut visit: impl FnMut(Piece)) -> Result<()> {
         let grid = self.grid()?;
         for number in 0..boxes.count() {
-            let plans = boxes.plans(number);
-            let tasks = plans.iter().map(|plan| plan.len()).product::<usize>();
+            let plans = || boxes.axes.iter().map(|axis| axis.plan(number));
+            let tasks = plans().map(|plan| plan.len()).product::<usize>();
             for task in 0..tasks {
                 let mut rest = task;
                 let (mut id, mut unit) = (0, 1);
-                for (plan, length) in plans.iter().zip(&grid).rev() {
-                    id += plan[rest % plan.len()].chunk * unit;
-                    rest /= plan.len();
+                for (plan, length) in plans().zip(&grid).rev() {
+                    id += next_segment(plan, &mut rest).chunk * unit;
                     unit *= length;
                 }
                 visit((id, number, task));

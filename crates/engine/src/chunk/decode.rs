@@ -18,7 +18,7 @@ use crate::error::CodecResult;
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::memory::strides::{Dims, Grid};
-use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
+use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, Run, ShardSplit};
 use crate::selection::picks::Picks;
 use crate::selection::runs::walk;
 use crate::threads::scratch::Scratch;
@@ -153,6 +153,15 @@ pub(crate) fn scatter(
     for selected in selected {
         match selected {
             ChunkSelection::Box { parts, base, .. } => {
+                if let Some(run) = Run::of(parts, *base, &elements.strides, item)
+                    && let Some(to) = buffer.plain(selected, run.buffer_offset)
+                {
+                    let from = &decoded[run.chunk_offset..run.chunk_offset + run.bytes];
+                    // SAFETY: the run has only elements of the buffer, whose maker vouches for
+                    // them; decoded bytes are no part of it.
+                    unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+                    continue;
+                }
                 let placed = CopyPlan::new(parts, *base, &elements.strides);
                 let from = decoded[placed.chunk_offset..].as_ptr();
                 // SAFETY: the plan reaches only elements inside a chunk, which `decoded` is, and of

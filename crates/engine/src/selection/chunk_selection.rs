@@ -96,6 +96,37 @@ impl CopyPlan {
     }
 }
 
+/// A box that is consecutive bytes, of a decoded chunk and of the buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Bytes from the chunk's start to the run.
+    pub chunk_offset: usize,
+    /// Bytes from the buffer's base to the run.
+    pub buffer_offset: isize,
+    pub bytes: usize,
+}
+
+impl Run {
+    /// The box of `parts` of elements of `item` bytes, if it is a run. This is what many small
+    /// windows are, whose [`CopyPlan`] would take longer than the copy.
+    pub fn of(parts: &[&Part], base: isize, strides: &[isize], item: usize) -> Option<Self> {
+        let mut run = Self { chunk_offset: 0, buffer_offset: base, bytes: item };
+        for (part, in_chunk) in parts.iter().zip(strides).rev() {
+            let Part::Strided { first, step, count, offset, stride } = part else { return None };
+            if *count != 1 {
+                let next = run.bytes as isize;
+                if *count == 0 || *stride != next || in_chunk * *step as isize != next {
+                    return None;
+                }
+                run.bytes *= count;
+            }
+            run.chunk_offset += first * *in_chunk as usize;
+            run.buffer_offset += offset;
+        }
+        Some(run)
+    }
+}
+
 impl<'a> ChunkSelection<'a> {
     /// The box that `segments` of a plan are.
     pub fn of(segments: &Segments<'a>, base: isize, out: u32) -> Self {
@@ -203,5 +234,64 @@ impl<'a> ShardSplit<'a> {
             });
             (run[0].0, selected.collect())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::copy::normalize;
+
+    /// Parts of an axis with chunks of 4: all, some, every second, one, none.
+    fn parts_along(stride: isize) -> Vec<Part> {
+        let counts = [(0, 1, 4), (1, 1, 2), (0, 2, 2), (3, 1, 1), (2, 1, 0)];
+        let strided = counts.map(|(first, step, count)| {
+            let offset = first as isize * stride;
+            Part::Strided { first, step, count, offset, stride }
+        });
+        let listed = Part::Listed { positions: vec![0, 1], offsets: vec![0, stride] };
+        [strided.to_vec(), vec![listed]].concat()
+    }
+
+    #[test]
+    fn a_run_is_a_box_that_one_copy_moves() {
+        let item = 2;
+        let mut runs = 0;
+        // Strides of the buffer: packed as the chunk, as its rows, reversed, and of another order.
+        for to in [[32, 8, 2], [8, 4, 2], [32, 8, -2], [2, 8, 32], [0, 0, 2]] {
+            for in_chunk in [[32, 8, 2], [2, 8, 32]] {
+                let [x, y, z] = to.map(parts_along);
+                for (a, b, c) in x
+                    .iter()
+                    .flat_map(|a| y.iter().flat_map(move |b| [(a, b)]))
+                    .flat_map(|(a, b)| z.iter().map(move |c| (a, b, c)))
+                {
+                    let parts = [a, b, c];
+                    let plan = CopyPlan::new(&parts, 7, &in_chunk);
+                    let Some(run) = Run::of(&parts, 7, &in_chunk, item) else { continue };
+                    runs += 1;
+                    assert!(plan.grid.lists.is_empty());
+                    let dims = normalize(plan.grid.dims, item).unwrap_or_default();
+                    let bytes = match dims.as_slice() {
+                        [] => item,
+                        [only] => {
+                            assert_eq!((only.dst, only.src), (item as isize, item as isize));
+                            only.count * item
+                        }
+                        more => panic!("{parts:?} are {more:?}"),
+                    };
+                    let wanted = Run {
+                        chunk_offset: plan.chunk_offset,
+                        buffer_offset: plan.buffer_offset,
+                        bytes,
+                    };
+                    assert_eq!(run, wanted);
+                    assert!(
+                        parts.iter().all(|part| !matches!(part, Part::Strided { count: 0, .. }))
+                    );
+                }
+            }
+        }
+        assert!(runs > 20, "{runs}");
     }
 }
