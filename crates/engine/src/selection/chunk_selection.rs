@@ -259,36 +259,28 @@ mod tests {
         let mut runs = 0;
         // Strides of the buffer: packed as the chunk, as its rows, reversed, and of another order.
         for to in [[32, 8, 2], [8, 4, 2], [32, 8, -2], [2, 8, 32], [0, 0, 2]] {
+            let [x, y, z] = to.map(parts_along);
+            let boxes: Vec<[&Part; 3]> = (0..x.len() * y.len() * z.len())
+                .map(|n| [&x[n / z.len() / y.len()], &y[n / z.len() % y.len()], &z[n % z.len()]])
+                .collect();
             for in_chunk in [[32, 8, 2], [2, 8, 32]] {
-                let [x, y, z] = to.map(parts_along);
-                for (a, b, c) in x
-                    .iter()
-                    .flat_map(|a| y.iter().flat_map(move |b| [(a, b)]))
-                    .flat_map(|(a, b)| z.iter().map(move |c| (a, b, c)))
-                {
-                    let parts = [a, b, c];
-                    let plan = CopyPlan::new(&parts, 7, &in_chunk);
-                    let Some(run) = Run::of(&parts, 7, &in_chunk, item) else { continue };
-                    runs += 1;
-                    assert!(plan.grid.lists.is_empty());
+                for parts in &boxes {
+                    let Some(run) = Run::of(parts, 7, &in_chunk, item) else { continue };
+                    let plan = CopyPlan::new(parts, 7, &in_chunk);
                     let dims = normalize(plan.grid.dims, item).unwrap_or_default();
-                    let bytes = match dims.as_slice() {
-                        [] => item,
-                        [only] => {
-                            assert_eq!((only.dst, only.src), (item as isize, item as isize));
-                            only.count * item
-                        }
-                        more => panic!("{parts:?} are {more:?}"),
-                    };
+                    let packed = item as isize;
+                    assert!(plan.grid.lists.is_empty() && dims.len() <= 1, "{parts:?}");
+                    assert!(dims.iter().all(|dim| (dim.dst, dim.src) == (packed, packed)));
                     let wanted = Run {
                         chunk_offset: plan.chunk_offset,
                         buffer_offset: plan.buffer_offset,
-                        bytes,
+                        bytes: dims.iter().map(|dim| dim.count).product::<usize>() * item,
                     };
                     assert_eq!(run, wanted);
                     assert!(
                         parts.iter().all(|part| !matches!(part, Part::Strided { count: 0, .. }))
                     );
+                    runs += 1;
                 }
             }
         }
