@@ -22,7 +22,7 @@ from zarrix._runtime.config import config
 from zarrix.measure._access import Access, accesses_of
 from zarrix.measure._bench import compared
 from zarrix.measure._lint import Finding, lint
-from zarrix.measure._model import Layout, candidates, cost
+from zarrix.measure._model import Layout, as_read, candidates, cost
 from zarrix.measure._suggest import check_place, shards_of
 
 __all__ = ["Advice", "Trial", "advise"]
@@ -305,30 +305,32 @@ class _Trials:
         self._sample = _sample(node, accesses, seed, min(_SAMPLE, int(budget * _SAMPLE_RATE)))
 
     def run(self, advice: Advice) -> None:
-        """Try layouts, and choose: all in one codec first, then the best in other codecs."""
+        """Try layouts in all codecs, then the best again, and choose."""
+        begun = time.perf_counter()
         node = self._node
         present = Layout(tuple(node.chunks))
         layouts = [present]
         listed = candidates(
             node.shape, node.dtype.itemsize, self._accesses, self._place, config.threads
         )
-        for one in listed:
+        # What is read is always tried: it is the layout that most people would choose.
+        natural = as_read(node.shape, node.dtype.itemsize, self._accesses)
+        for one in [*listed[:1], *natural, *listed[1:]]:
             if len(layouts) > self._tried:
                 break
             if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
                 layouts.append(one)
         made = [self._written(present, "as it is")]
-        made += [self._written(one, _CODECS[0]) for one in layouts[1:]]
+        made += [self._written(one, codec) for codec in _CODECS for one in layouts[1:]]
         first = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
-        # The model's choice, and those that were the fastest, in the order of the model.
-        order = sorted(range(1, len(made)), key=lambda index: first[index])
-        kept = {0, 1, *[index for index in order if index > 1][: _KEPT - 1]}
-        best = made[order[0]].layout if order else present
-        made = [one for index, one in enumerate(made) if index in kept]
-        made += [self._written(one.layout, codec) for one in made[1:] for codec in _CODECS[1:]]
+        made, best = self._kept(made, first)
         if self._max_error is not None:
             made += [self._written(best, codec, self._max_error) for codec in _CODECS]
-        times = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
+        # All that is left: the more rounds, the less noise.
+        left = 0.9 * self._budget - (time.perf_counter() - begun)
+        times = compared(
+            [one.array for one in made], self._accesses, max(left, self._budget / 4), self._seed
+        )
         for index, (tried, seconds) in enumerate(zip(made, times, strict=True)):
             expected = cost(
                 tried.layout, node.shape, node.dtype.itemsize, self._accesses,
@@ -351,6 +353,20 @@ class _Trials:
         advice.gain = now.access_s / chosen.access_s
         layout = Layout(chosen.chunks)
         advice.shards = shards_of(layout, node.shape, node.dtype.itemsize, self._place)
+
+    def _kept(
+        self, made: list[_Written], seconds: Sequence[float]
+    ) -> tuple[list[_Written], Layout]:
+        """What is read again: the present layout, and of each codec the first of the model and the
+        fastest, in the order of the model; and the fastest layout of all.
+        """
+        each = (len(made) - 1) // len(_CODECS)
+        kept = {0}
+        for first in range(1, len(made), max(1, each)):
+            others = sorted(range(first + 1, first + each), key=lambda index: seconds[index])
+            kept |= {first, *others[: _KEPT - 1]}
+        best = min(range(1, len(made)), key=lambda index: seconds[index], default=0)
+        return [one for index, one in enumerate(made) if index in kept], made[best].layout
 
     def _fits(self, layout: Layout) -> tuple[int, ...]:
         """The chunks of a layout in the sample."""

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -149,24 +149,35 @@ def compared(
     access.
     """
     places = [
-        list(itertools.islice(one.regions(arrays[0].shape, seed), _PLACES)) for one in accesses
+        _distinct(itertools.islice(one.regions(arrays[0].shape, seed), _PLACES)) for one in accesses
     ]
-    least = np.full((len(arrays), len(accesses), _PLACES), np.inf)
+    least = [np.full((len(arrays), len(regions)), np.inf) for regions in places]
     end = time.perf_counter() + seconds
     for turn in range(_MOST_ROUNDS):
-        for place in range(_PLACES):
+        for place in range(max(map(len, places))):
             for which, array in enumerate(arrays):
-                for index, regions in enumerate(places):
-                    begun = time.perf_counter()
-                    read_once(array, regions[place])
-                    took = time.perf_counter() - begun
-                    least[which, index, place] = min(took, least[which, index, place])
+                for regions, times in zip(places, least, strict=True):
+                    if place < len(regions):
+                        begun = time.perf_counter()
+                        read_once(array, regions[place])
+                        took = time.perf_counter() - begun
+                        times[which, place] = min(took, times[which, place])
             if turn >= _LEAST_ROUNDS and time.perf_counter() >= end:
                 break
         if turn + 1 >= _LEAST_ROUNDS and time.perf_counter() >= end:
             break
     weights = np.array([one.weight for one in accesses])
-    return [float(np.dot(weights, one) / weights.sum()) for one in np.median(least, axis=2)]
+    medians = np.stack([np.median(times, axis=1) for times in least], axis=1)
+    return [float(one) for one in medians @ weights / weights.sum()]
+
+
+def _distinct(regions: Iterable[Any]) -> list[Any]:
+    """Each region once: an access of everything has only one place."""
+    found: list[Any] = []
+    for region in regions:
+        if region not in found:
+            found.append(region)
+    return found
 
 
 def read_once(node: Any, region: Any) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from zarrix.measure._access import Access
 
-__all__ = ["Layout", "candidates", "cost"]
+__all__ = ["Layout", "as_read", "candidates", "cost"]
 
 _LEAST_CHUNK, _MOST_CHUNK = 16 * 2**10, 32 * 2**20
 _MOST_CANDIDATES = 60
@@ -27,6 +27,8 @@ _PLACES = {
 _READ = 8e-6
 # Bytes a second of copies out of decoded chunks, and seconds for each row.
 _COPY, _ROW = 4e9, 15e-9
+# From so many bytes on, all threads decode one chunk.
+_DIVIDED = 2**20
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,13 @@ def cost(
             0.0 if _in_place(one.extent, layout.chunks, shape) else _copied(one, layout, itemsize)
         )
         workers = min(threads, max(1.0, chunks))
+        # The engine divides the blocks of few large chunks among its threads.
+        decoders = threads if decoded >= _DIVIDED else workers
         seconds = (
             _READ
             + chunks * latency / min(in_flight * workers, max(1.0, chunks))
             + decoded / ratio / bandwidth
-            + (decoded / _SPEED + moved) / workers
+            + (decoded / _SPEED + moved) / decoders
         )
         total += seconds * one.weight
         weight += one.weight
@@ -92,6 +96,16 @@ def _copied(access: Access, layout: Layout, itemsize: int) -> float:
         if k != c:
             break
     return elements * itemsize / _COPY + elements / run * _ROW
+
+
+def as_read(shape: Sequence[int], itemsize: int, accesses: Sequence[Access]) -> list[Layout]:
+    """The layouts whose chunks are what one access reads."""
+    least = min(_LEAST_CHUNK, math.prod(shape) * itemsize)
+    found = [
+        Layout(tuple(max(1, min(k, n)) for k, n in zip(one.extent, shape, strict=True)))
+        for one in accesses
+    ]
+    return [one for one in found if least <= math.prod(one.chunks) * itemsize <= _MOST_CHUNK]
 
 
 def candidates(
