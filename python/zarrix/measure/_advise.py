@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import tempfile
@@ -20,7 +21,7 @@ from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
 from zarrix._runtime.config import config
 from zarrix.measure._access import Access, accesses_of
-from zarrix.measure._bench import compared
+from zarrix.measure._bench import compared, places_of
 from zarrix.measure._lint import Finding, lint
 from zarrix.measure._model import Layout, as_read, candidates, cost
 from zarrix.measure._suggest import check_place, shards_of
@@ -31,11 +32,13 @@ __all__ = ["Advice", "Trial", "advise"]
 _SAMPLE_RATE, _SAMPLE = 4 * 2**20, 32 * 2**20
 _PLACES = 8
 # Layouts of the first trials, and those that are tried again.
-_TRIED, _KEPT = 12, 4
+_TRIED, _LEAST, _KEPT = 12, 4, 4
+# If more is read, the whole sample is written: one call takes less than many.
+_MOST_SHARE = 0.5
 _CODECS = ("blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle")
 # If several layouts are about as fast, the model's first one is taken: noise must not decide.
-# Another codec, or another layout than the present one, must be clearly faster.
-_ABOUT, _CLEARLY = 1.04, 1.1
+# Another codec must be clearly faster, and another layout than the present one worth the change.
+_ABOUT, _CLEARLY, _WORTH = 1.04, 1.1, 1.05
 
 
 @dataclass(frozen=True)
@@ -301,8 +304,15 @@ class _Trials:
         self._node, self._accesses, self._place = node, accesses, place
         self._budget, self._seed, self._folder = budget, seed, folder
         self._max_error = max_error if rounds(node.dtype) else None
-        self._tried = max(4, min(_TRIED, int(6 * budget)))
+        self._tried = max(_LEAST, min(_TRIED, int(6 * budget)))
         self._sample = _sample(node, accesses, seed, min(_SAMPLE, int(budget * _SAMPLE_RATE)))
+        # What is read of it.
+        self._boxes = [
+            box
+            for places in places_of(accesses, self._sample.shape, seed)
+            for region in places
+            for box in (region if isinstance(region, list) else [region])
+        ]
 
     def run(self, advice: Advice) -> None:
         """Try layouts in all codecs, then the best again, and choose."""
@@ -321,7 +331,12 @@ class _Trials:
             if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
                 layouts.append(one)
         made = [self._written(present, "as it is")]
-        made += [self._written(one, codec) for codec in _CODECS for one in layouts[1:]]
+        each: list[list[_Written]] = []
+        for one in layouts[1:]:
+            if len(each) >= _LEAST and time.perf_counter() - begun > self._budget / 2:
+                break
+            each.append([self._written(one, codec) for codec in _CODECS])
+        made += [one for of_codec in zip(*each, strict=True) for one in of_codec]
         first = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
         made, best = self._kept(made, first)
         if self._max_error is not None:
@@ -373,7 +388,7 @@ class _Trials:
         return tuple(min(c, n) for c, n in zip(layout.chunks, self._sample.shape, strict=True))
 
     def _written(self, layout: Layout, codec: str, max_error: float | None = None) -> _Written:
-        """The sample in a layout, rounded if that is asked."""
+        """The chunks of the sample that are read, in a layout; rounded if that is asked."""
         options = _options(codec, self._node)
         path = self._folder / f"{len(list(self._folder.iterdir()))}.zarr"
         sample, error = self._sample, None
@@ -388,10 +403,14 @@ class _Trials:
             zarr_format=2 if self._node.metadata.zarr_format == 2 else None,
             **options,
         )
-        made[...] = sample
+        parts, share = _touched(self._boxes, made.chunks, sample.shape)
+        if share > _MOST_SHARE:
+            parts, share = [(...,)], 1.0
+        for part in parts:
+            made[part] = sample[part]
         stored = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
         shown = "present codec" if codec == "as it is" else codec
-        ratio = sample.nbytes / max(1, stored)
+        ratio = share * sample.nbytes / max(1, stored)
         return _Written(layout, open_node(path, mode="r"), shown, ratio, error)
 
 
@@ -418,7 +437,7 @@ def _chosen(trials: Sequence[Trial]) -> Trial:
     if others:
         other = _about_fastest(others)
         chosen = other if chosen.access_s > other.access_s * _CLEARLY else chosen
-    if chosen.access_s * _CLEARLY > now.access_s:
+    if chosen.access_s * _WORTH > now.access_s:
         chosen = now
     lossy = [
         one
@@ -434,6 +453,26 @@ def _about_fastest(trials: Sequence[Trial]) -> Trial:
     """The first of those that are about as fast as the fastest."""
     least = min(one.access_s for one in trials)
     return next(one for one in trials if one.access_s <= least * _ABOUT)
+
+
+def _touched(
+    boxes: Sequence[tuple[slice, ...]], chunks: Sequence[int], shape: Sequence[int]
+) -> tuple[list[tuple[Any, ...]], float]:
+    """The boxes as far as their chunks reach, and which part of all elements these chunks have."""
+    found = {
+        tuple((b.start // c, -(-b.stop // c)) for b, c in zip(box, chunks, strict=True))
+        for box in boxes
+    }
+    every = {at for ends in found for at in itertools.product(*(range(*one) for one in ends))}
+    elements = sum(
+        math.prod(min(c, n - i * c) for i, c, n in zip(at, chunks, shape, strict=True))
+        for at in every
+    )
+    parts: list[tuple[Any, ...]] = [
+        tuple(slice(a * c, min(z * c, n)) for (a, z), c, n in zip(ends, chunks, shape, strict=True))
+        for ends in sorted(found)
+    ]
+    return parts, elements / math.prod(shape)
 
 
 def _differ(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

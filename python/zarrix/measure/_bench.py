@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from zarrix._array.dimension_names import names_of
 from zarrix._hierarchy.open import open as open_node
 from zarrix.measure._access import Access, accesses_of
 
-__all__ = ["Bench", "bench", "compared", "read_once", "timed_reads"]
+__all__ = ["Bench", "bench", "compared", "places_of", "read_once", "timed_reads"]
 
 # Places of each access, and how often each is read.
 _PLACES = 6
@@ -148,13 +148,12 @@ def compared(
     that the least of the rounds is the time of a place; the median of the places is that of an
     access.
     """
-    places = [
-        _distinct(itertools.islice(one.regions(arrays[0].shape, seed), _PLACES)) for one in accesses
-    ]
+    places = places_of(accesses, arrays[0].shape, seed)
     least = [np.full((len(arrays), len(regions)), np.inf) for regions in places]
     end = time.perf_counter() + seconds
-    for turn in range(_MOST_ROUNDS):
-        for place in range(max(map(len, places))):
+    most = max(map(len, places))
+    for turn in range(_MOST_ROUNDS * _PLACES // most):
+        for place in range(most):
             for which, array in enumerate(arrays):
                 for regions, times in zip(places, least, strict=True):
                     if place < len(regions):
@@ -171,13 +170,16 @@ def compared(
     return [float(one) for one in medians @ weights / weights.sum()]
 
 
-def _distinct(regions: Iterable[Any]) -> list[Any]:
-    """Each region once: an access of everything has only one place."""
-    found: list[Any] = []
-    for region in regions:
-        if region not in found:
-            found.append(region)
-    return found
+def places_of(accesses: Sequence[Access], shape: Sequence[int], seed: int) -> list[list[Any]]:
+    """The regions that `compared` reads of each access, once each: that of everything is one."""
+    places = []
+    for one in accesses:
+        found: list[Any] = []
+        for region in itertools.islice(one.regions(shape, seed), _PLACES):
+            if region not in found:
+                found.append(region)
+        places.append(found)
+    return places
 
 
 def read_once(node: Any, region: Any) -> None:
