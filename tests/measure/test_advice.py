@@ -12,9 +12,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix.measure import advise, bench, compare, lint, suggest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from zarrix.measure import _advise, advise, bench, compare, lint, suggest
 from zarrix.measure._access import accesses_of
-from zarrix.measure._model import Layout, candidates, cost
+from zarrix.measure._bench import places_of
+from zarrix.measure._model import Layout, as_read, candidates, cost
 
 RNG = np.random.default_rng(11)
 
@@ -114,6 +117,80 @@ def test_advice_finds_a_layout_that_is_faster_and_says_how(tmp_path: Path) -> No
     again = advise(z, access="frame", budget=0.5, seed=3)
     assert [one.chunks for one in again.trials] == [one.chunks for one in found.trials]
     assert zarr.open(tmp_path / "z.zarr", mode="r").chunks == (24, 3, 5, 320)
+
+
+@pytest.mark.parametrize("access", ["frame", "crop 16x64", "all", "points 20", "series"])
+def test_what_is_read_is_always_tried(access: str) -> None:
+    value = DATA["climate"]
+    z = zarr.array(value, chunks=(365, 3, 3))
+    (one,) = accesses_of(access, value.shape)
+    tried = {trial.chunks for trial in advise(z, access=access, budget=0.5).trials}
+    if math.prod(one.extent) * 4 >= 16 * 2**10:
+        assert one.extent in tried or access == "crop 16x64"
+    assert as_read(value.shape, 4, [one]) == (
+        [Layout(one.extent)] if math.prod(one.extent) * 4 >= 16 * 2**10 else []
+    )
+
+
+def test_writing_ends_with_half_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    z = zarr.array(DATA["volume"])
+    seconds = itertools.count(0, 10)
+    monkeypatch.setattr(_advise.time, "perf_counter", lambda: next(seconds))
+    written: list[Layout] = []
+    original = _advise._Trials._written
+
+    def counted(self: Any, layout: Layout, *more: Any) -> Any:
+        written.append(layout)
+        return original(self, layout, *more)
+
+    monkeypatch.setattr(_advise._Trials, "_written", counted)
+    advise(z, access="frame", budget=2.0)
+    # The present one, and the least number of others in two codecs.
+    assert len(written) == 1 + 2 * 4
+
+
+def test_an_access_of_everything_has_one_place() -> None:
+    found = accesses_of(["all", "frame", "points 3"], (9, 40, 50))
+    whole, frames, points = places_of(found, (9, 40, 50), 1)
+    assert whole == [(slice(0, 9), slice(0, 40), slice(0, 50))]
+    assert 1 < len(frames) <= 6
+    assert [len(one) for one in points] == [3] * 6
+    assert places_of(found, (9, 40, 50), 1) == [whole, frames, points]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_trials_have_the_chunks_that_are_read(data: Any) -> None:
+    shape = tuple(data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=3)))
+    chunks = tuple(data.draw(st.integers(1, 13)) for _ in shape)
+
+    def box() -> tuple[slice, ...]:
+        ends = [sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n)))) for n in shape]
+        return tuple(slice(a, max(a + 1, z)) if a < n else slice(n - 1, n)
+                     for (a, z), n in zip(ends, shape, strict=True))  # fmt: skip
+
+    boxes = [box() for _ in range(data.draw(st.integers(1, 4)))]
+    parts, share = _advise._touched(boxes, chunks, shape)
+    wanted, found = np.zeros(shape, bool), np.zeros(shape, bool)
+    for one in boxes:
+        grown = tuple(
+            slice(s.start // c * c, -(-s.stop // c) * c) for s, c in zip(one, chunks, strict=True)
+        )
+        wanted[grown] = True
+    for part in parts:
+        found[part] = True
+    assert np.array_equal(found, wanted)
+    assert share == pytest.approx(wanted.mean())
+
+
+def test_the_ratio_of_a_trial_is_that_of_what_was_written(tmp_path: Path) -> None:
+    value = DATA["climate"]
+    whole = zarr.open(
+        tmp_path / "z.zarr", mode="w", shape=value.shape, chunks=(1, 45, 90), dtype="f4"
+    )
+    whole[...] = value
+    (now,) = (one for one in advise(whole, access="frame", budget=0.5).trials if one.present)
+    assert now.ratio == pytest.approx(whole.nbytes / whole.nbytes_stored, rel=0.2)
 
 
 def test_rules_name_what_is_wrong() -> None:

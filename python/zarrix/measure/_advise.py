@@ -38,7 +38,7 @@ _MOST_SHARE = 0.5
 _CODECS = ("blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle")
 # If several layouts are about as fast, the model's first one is taken: noise must not decide.
 # Another codec must be clearly faster, and another layout than the present one worth the change.
-_ABOUT, _CLEARLY, _WORTH = 1.04, 1.1, 1.05
+_ABOUT, _CLEARLY, _WORTH = 1.02, 1.1, 1.05
 
 
 @dataclass(frozen=True)

@@ -142,32 +142,39 @@ def timed_reads(node: Any, access: Access, seconds: float, seed: int) -> list[fl
 def compared(
     arrays: Sequence[Any], accesses: Sequence[Access], seconds: float, seed: int
 ) -> list[float]:
-    """The seconds of an access of each array, weighted: the least of interleaved rounds.
+    """The seconds of an access of each array, weighted, from interleaved rounds.
 
     All arrays have the same shape and are read at the same places. Other programs only add time, so
-    that the least of the rounds is the time of a place; the median of the places is that of an
-    access.
+    that a fast round is the time of a place: a tenth of the rounds are faster, by luck of the
+    threads. The median of the places is that of an access.
     """
     places = places_of(accesses, arrays[0].shape, seed)
-    least = [np.full((len(arrays), len(regions)), np.inf) for regions in places]
+    times: list[list[list[list[float]]]] = [
+        [[[] for _ in regions] for regions in places] for _ in arrays
+    ]
     end = time.perf_counter() + seconds
     most = max(map(len, places))
     for turn in range(_MOST_ROUNDS * _PLACES // most):
         for place in range(most):
-            for which, array in enumerate(arrays):
-                for regions, times in zip(places, least, strict=True):
+            for array, taken in zip(arrays, times, strict=True):
+                for regions, took in zip(places, taken, strict=True):
                     if place < len(regions):
                         begun = time.perf_counter()
                         read_once(array, regions[place])
-                        took = time.perf_counter() - begun
-                        times[which, place] = min(took, times[which, place])
+                        took[place].append(time.perf_counter() - begun)
             if turn >= _LEAST_ROUNDS and time.perf_counter() >= end:
                 break
         if turn + 1 >= _LEAST_ROUNDS and time.perf_counter() >= end:
             break
-    weights = np.array([one.weight for one in accesses])
-    medians = np.stack([np.median(times, axis=1) for times in least], axis=1)
-    return [float(one) for one in medians @ weights / weights.sum()]
+    weights = [one.weight for one in accesses]
+    return [
+        float(np.average([np.median([_fast(one) for one in took]) for took in taken], 0, weights))
+        for taken in times
+    ]
+
+
+def _fast(times: list[float]) -> float:
+    return sorted(times)[len(times) // 10]
 
 
 def places_of(accesses: Sequence[Access], shape: Sequence[int], seed: int) -> list[list[Any]]:
