@@ -158,7 +158,7 @@ pub(crate) fn scatter(
                 {
                     let from = &decoded[run.chunk_offset..run.chunk_offset + run.bytes];
                     // SAFETY: the run has only elements of the buffer, whose maker vouches for
-                    // them; decoded bytes are no part of it.
+                    // them, and the decoded bytes are not in it.
                     unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
                     continue;
                 }
