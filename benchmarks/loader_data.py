@@ -175,7 +175,7 @@ def make_cells(path: Path) -> None:
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     group = zarr.open_group(path, mode="w", zarr_format=3)
     total = int(indptr[-1])
-    layout: Any = {"chunks": (2**15,), "shards": (2**20,), "compressors": zarr.codecs.ZstdCodec()}
+    layout: Any = {"chunks": (2**15,), "compressors": zarr.codecs.ZstdCodec()}
     data = group.create_array("data", shape=(total,), dtype="f4", **layout)
     indices = group.create_array("indices", shape=(total,), dtype="i4", **layout)
     for begin in range(0, CELLS, 5000):
