@@ -88,6 +88,8 @@ def used_bytes(entry: Entry) -> int:
     if isinstance(array, CSR):
         rows = entry.starts[:, 0]
         return int((array._bounds[rows + 1] - array._bounds[rows]).sum()) * array._element_bytes
+    if not hasattr(array, "metadata"):
+        return 0
     return math.prod(entry.window) * len(entry.starts) * entry.column.source.itemsize
 
 

@@ -196,6 +196,10 @@ def _read_alone(entry: Entry, cancel: Cancel | None) -> None:
 
 def _gather(entry: Entry, array: Any, out: Any) -> None:
     border, padding = entry.border, entry.source.padding
+    shape = np.array(array.shape, np.int64)
+    if ((entry.starts >= 0) & (entry.starts + entry.window <= shape)).all():
+        _gather_inside(entry, array, out)
+        return
     for start, one in zip(entry.starts, out, strict=True):
         index = []
         outside = np.zeros(entry.window, np.bool_)
@@ -210,6 +214,19 @@ def _gather(entry: Entry, array: Any, out: Any) -> None:
         one[...] = array[np.ix_(*index)] if index else array
         if border == "pad" and padding is not None:
             one[outside] = np.frombuffer(padding, array.dtype)[0]
+
+
+def _gather_inside(entry: Entry, array: Any, out: Any) -> None:
+    """Copy windows that lie in the array."""
+    window = entry.window
+    if window and window[0] == 1 and window[1:] == array.shape[1:]:
+        # `mode`, because the default one copies twice to leave `out` alone on errors.
+        np.take(array, entry.starts[:, 0], axis=0, out=out[:, 0], mode="clip")
+    elif window:
+        windows = np.lib.stride_tricks.sliding_window_view(array, window)
+        out[...] = windows[tuple(entry.starts.T)]
+    else:
+        out[...] = array
 
 
 def _folded(index: Ints, length: int, border: str) -> Ints:

@@ -95,7 +95,7 @@ class Filler:
         self._cancel = Cancel()
         self._most = batches_of_a_fill(options, schedule.batch_size)
         self._delivers_while_reading = can_deliver(options) and (
-            options.kind == "block" or self._most > _small(options, schedule.batch_size)
+            reads_blocks(options) or self._most > _small(options, schedule.batch_size)
         )
         # The batch of which only the first samples were read.
         self._divided: tuple[_Planned, Batch] | None = None
@@ -214,7 +214,7 @@ class Filler:
         together, so that the first batch would wait for many of the others.
         """
         most, found = 1, list[_Planned]()
-        if self._delivers_while_reading and self._options.kind == "block":
+        if self._delivers_while_reading and reads_blocks(self._options):
             # A window begins and ends within batches.
             most = self._most = self._most + 1
         for planned in self._planned():
@@ -367,12 +367,17 @@ def can_deliver(options: Options) -> bool:
     return options.on_error == "raise" and options.prefetch > 0
 
 
+def reads_blocks(options: Options) -> bool:
+    """Whether batches of one window share chunks. Arrays in memory have none."""
+    return options.kind == "block" and options.share > 0
+
+
 def batches_of_a_fill(options: Options, batch_size: int) -> int:
     """How many batches one call reads at most."""
     small = _small(options, batch_size)
     each = sample_bytes(options.dataset) * batch_size
     most = max(1, min(options.memory // 2 // each, _MOST))
-    if options.kind == "block":
+    if reads_blocks(options):
         return most
     if not can_deliver(options) or most <= small:
         return small
