@@ -149,6 +149,14 @@ def test_writing_ends_with_half_of_the_budget(monkeypatch: pytest.MonkeyPatch) -
     assert len(written) == 1 + 2 * 4
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (0, 5), (1,), (3, 1)])
+def test_advice_of_almost_nothing(shape: tuple[int, ...]) -> None:
+    z = zarr.zeros(shape, dtype="f4")
+    found = advise(z, access="all", budget=0.05)
+    assert found.trials[0].present
+    assert found.chunks == z.chunks
+
+
 def test_an_access_of_everything_has_one_place() -> None:
     found = accesses_of(["all", "frame", "points 3"], (9, 40, 50))
     whole, frames, points = places_of(found, (9, 40, 50), 1)

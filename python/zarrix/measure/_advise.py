@@ -459,6 +459,8 @@ def _touched(
     boxes: Sequence[tuple[slice, ...]], chunks: Sequence[int], shape: Sequence[int]
 ) -> tuple[list[tuple[Any, ...]], float]:
     """The boxes as far as their chunks reach, and which part of all elements these chunks have."""
+    # An empty array may have chunks of 0.
+    chunks = [max(1, one) for one in chunks]
     found = {
         tuple((b.start // c, -(-b.stop // c)) for b, c in zip(box, chunks, strict=True))
         for box in boxes
@@ -472,7 +474,7 @@ def _touched(
         tuple(slice(a * c, min(z * c, n)) for (a, z), c, n in zip(ends, chunks, shape, strict=True))
         for ends in sorted(found)
     ]
-    return parts, elements / math.prod(shape)
+    return parts, elements / max(1, math.prod(shape))
 
 
 def _differ(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

@@ -111,9 +111,9 @@ class _Part:
         columns = self._columns.astype(np.int64)
         is_sorted = self._is_sorted(columns)
         places, known = self._matrix._places(columns)
-        for number in np.unique(self.numbers):
-            mine = self.numbers == number
-            which, at = self._which[mine], self.at[mine]
+        order = np.argsort(self.numbers, kind="stable")
+        for mine in np.split(order, np.flatnonzero(np.diff(self.numbers[order])) + 1):
+            number, which, at = self.numbers[mine[0]], self._which[mine], self.at[mine]
             lengths = self._lengths[which]
             ends = np.cumsum(lengths)
             source = np.repeat(self._offsets[which] - ends + lengths, lengths)
