@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from concurrent import futures
 
 import numpy as np
 import pytest
@@ -260,6 +261,24 @@ def test_a_file_where_the_directory_should_be_is_named(tmp_path):
     with pytest.raises(FSPathExistNotDir) as caught:
         storage.DirectoryStore(tmp_path / "f")
     assert str(caught.value) == f"{str(tmp_path / 'f')!r} is a file; a store needs a directory"
+
+
+def test_a_directory_that_another_process_creates_now_is_not_taken_for_a_file(tmp_path):
+    path, ends = tmp_path / "x.zarr", threading.Event()
+
+    def toggle():
+        while not ends.is_set():
+            path.mkdir()
+            path.rmdir()
+
+    with futures.ThreadPoolExecutor(1) as pool:
+        toggling = pool.submit(toggle)
+        try:
+            for _ in range(20_000):
+                storage.DirectoryStore(path)
+        finally:
+            ends.set()
+        toggling.result()
 
 
 def test_keys_in_lower_case_where_asked_for(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import stat
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ class LocalStore(EngineStore):
 
     def _set_path(self, path: str | os.PathLike[str]) -> None:
         absolute = os.path.abspath(os.fsdecode(path))
-        if not os.path.isdir(absolute) and os.path.exists(absolute):
+        if _is_file(absolute):
             raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
         self.path = absolute
 
@@ -262,6 +263,18 @@ class TempStore(DirectoryStore):
         path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
         atexit.register(_remove_own_tree, path, os.getpid())
         super().__init__(path, normalize_keys, dimension_separator)
+
+
+def _is_file(path: str) -> bool:
+    """Whether there is something other than a directory.
+
+    It is asked once: another process may create the directory between two questions.
+    """
+    try:
+        return not stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        # Nothing is there, or not for this user: the first read or write says so.
+        return False
 
 
 def _remove_own_tree(path: str, owner: int) -> None:
