@@ -254,3 +254,13 @@ def test_stored_numbers_that_lie_are_an_error_that_names_the_matrix() -> None:
         other["indptr"][:] = pointers
         with pytest.raises(zarr.errors.MetadataError, match="row pointers"):
             list(ml.Loader(ml.Rows({"x": ml.CSR(other)}), 4))
+
+
+def test_a_row_that_claims_more_than_it_can_have_is_refused_before_it_takes_memory() -> None:
+    group = zarr.group()
+    group.create_dataset("data", shape=2**40, chunks=2**20, dtype="f4")
+    group.create_dataset("indices", shape=2**40, chunks=2**20, dtype="i4")
+    group.create_dataset("indptr", data=np.array([0, 3, 2**40]))
+    rows = ml.Rows({"x": ml.CSR(group, shape=(2, 50))})
+    with pytest.raises(zarr.errors.MetadataError, match="1099511627773 elements"):
+        list(ml.Loader(rows, 2))

@@ -16,6 +16,9 @@ from zarrix.ml._random import Ints
 __all__ = ["CSR"]
 
 _MEMBERS = ("data", "indices", "indptr")
+# Beyond two for each column: elements may be stored twice, but a length that a file claims must not
+# take memory without end.
+_MOST_OF_A_ROW = 2**10
 
 
 class CSR:
@@ -163,6 +166,12 @@ class CSR:
                 raise MetadataError(
                     f"the row pointers of the sparse matrix {self._where!r} go from {found[0]} to "
                     f"{found[-1]} for {self._data.shape[0]} values, or decrease"
+                )
+            longest = int(np.diff(found).max(initial=0))
+            if longest > _MOST_OF_A_ROW + 2 * self._width:
+                raise MetadataError(
+                    f"a row of the sparse matrix {self._where!r} has {longest} elements, and the "
+                    f"matrix {self._width} columns"
                 )
             self._kept_bounds = found
         return self._kept_bounds
