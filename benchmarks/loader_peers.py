@@ -112,7 +112,6 @@ def of_litdata(row: Row, array: Path, workers: int, compression: str | None = No
 
 def of_annbatch(row: Row, array: Path, workers: int) -> Iterator[Any]:
     """It reads matrices, so it gets a copy of two axes with the same chunks and codec."""
-    annbatch = importlib.import_module("annbatch")
     peer = importlib.import_module("zarr")
     path, is_new = made(array, "rows.matrix.zarr")
     if is_new:
@@ -127,7 +126,15 @@ def of_annbatch(row: Row, array: Path, workers: int) -> Iterator[Any]:
         for begin in range(0, len(rows), 2048):
             some = rows[begin : begin + 2048]
             z[begin : begin + len(some)] = some.reshape(len(some), -1)
-    matrix = peer.open_array(str(path), mode="r")
+    batches = annbatches(peer.open_array(str(path), mode="r"), row)
+    yield next(batches)
+    for batch in batches:
+        yield {"x": np.asarray(batch["X"]).reshape(-1, *SHAPE), "item": batch["index"]}
+
+
+def annbatches(matrix: Any, row: Row) -> Iterator[Any]:
+    """Batches of annbatch, for ever, after None."""
+    annbatch = importlib.import_module("annbatch")
     yield None
     while True:
         loader = annbatch.Loader(
@@ -140,8 +147,7 @@ def of_annbatch(row: Row, array: Path, workers: int) -> Iterator[Any]:
             rng=np.random.default_rng(1),
         )
         loader.add_dataset(matrix)
-        for batch in loader:
-            yield {"x": np.asarray(batch["X"]).reshape(-1, *SHAPE), "item": batch["index"]}
+        yield from loader
 
 
 class Outer:
@@ -164,10 +170,15 @@ def some_of(fetched: Any, rows: Any) -> Any:
 
 
 def of_scdataset(row: Row, array: Path, workers: int) -> Iterator[Any]:
+    yield from scdatasets(Outer(array), some_of, row, workers)
+
+
+def scdatasets(collection: Any, some_of: Any, row: Row, workers: int) -> Iterator[Any]:
+    """Batches of scDataset, for ever, after None."""
     scdataset = importlib.import_module("scdataset")
     data = importlib.import_module("torch.utils.data")
     dataset = scdataset.scDataset(
-        Outer(array),
+        collection,
         scdataset.BlockShuffling(block_size=64),
         batch_size=row.batch_size,
         fetch_factor=16,

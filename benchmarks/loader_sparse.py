@@ -15,6 +15,7 @@ import numpy as np
 import zarrix as zarr
 
 from benchmarks.loader_data import Row
+from benchmarks.loader_peers import annbatches, scdatasets
 from benchmarks.loader_zarr import of_zarrix
 
 
@@ -25,22 +26,10 @@ def matrix_of(path: Path) -> Any:
 
 
 def of_annbatch(row: Row, path: Path, workers: int) -> Iterator[Any]:
-    annbatch = importlib.import_module("annbatch")
-    matrix = matrix_of(path)
-    yield None
-    while True:
-        loader = annbatch.Loader(
-            batch_size=row.batch_size,
-            chunk_size=64,
-            preload_nchunks=64,
-            shuffle=True,
-            return_index=True,
-            preload_to_gpu=False,
-            rng=np.random.default_rng(1),
-        )
-        loader.add_dataset(matrix)
-        for batch in loader:
-            yield {"x": batch["X"].toarray(), "item": batch["index"]}
+    batches = annbatches(matrix_of(path), row)
+    yield next(batches)
+    for batch in batches:
+        yield {"x": batch["X"].toarray(), "item": batch["index"]}
 
 
 class Fetched:
@@ -64,24 +53,7 @@ def some_of(fetched: Any, rows: Any) -> Any:
 
 
 def of_scdataset(row: Row, path: Path, workers: int) -> Iterator[Any]:
-    scdataset = importlib.import_module("scdataset")
-    data = importlib.import_module("torch.utils.data")
-    dataset = scdataset.scDataset(
-        Fetched(path),
-        scdataset.BlockShuffling(block_size=64),
-        batch_size=row.batch_size,
-        fetch_factor=16,
-        batch_callback=some_of,
-        seed=1,
-    )
-    yield None
-    while True:
-        yield from data.DataLoader(
-            dataset,
-            batch_size=None,
-            num_workers=workers,
-            multiprocessing_context="spawn" if workers else None,
-        )
+    yield from scdatasets(Fetched(path), some_of, row, workers)
 
 
 PEERS: dict[str, tuple[Any, tuple[int, ...]]] = {
