@@ -7,6 +7,7 @@ import pytest
 import zarrix as zarr
 from ml.data import items_of
 from zarrix import ml
+from zarrix.ml._nan import nan_rule, settle_nan
 
 COUNT, WIDTH = 40, 20
 
@@ -35,6 +36,16 @@ def test_a_mask_says_where_nan_was(shuffle: str, prefetch: int, dtype: Any, sour
         assert not batch["x"][wanted].any()
         assert batch["x"][~wanted].all()
         assert np.allclose(batch["nan"], (batch["item"] % 10) / WIDTH)
+
+
+def test_every_half_and_bfloat_is_judged_by_its_bits() -> None:
+    bits = np.arange(2**16, dtype=np.uint16)
+    halves = bits.view(np.float16)
+    bfloats = (bits.astype(np.uint32) << 16).view(np.float32)
+    for stored, known in ((halves, halves), (bits, bfloats)):
+        batch = {"item": np.arange(256), "x": stored.reshape(256, 256).copy()}
+        settle_nan({"x": nan_rule("mask")}, batch)
+        assert np.array_equal(batch["x_nan"].reshape(-1), np.isnan(known))
 
 
 @pytest.mark.parametrize("memory", ["512 MiB", "2 KB"])

@@ -86,5 +86,8 @@ def settle_nan(rules: dict[str, NanRule], batch: Any) -> npt.NDArray[np.bool_]:
 
 
 def _is_nan(values: Any) -> Any:
-    # bfloat16, as the bits that NumPy has no type for.
-    return (values & 0x7FFF) > 0x7F80 if values.dtype == np.uint16 else np.isnan(values)
+    if values.dtype == np.uint16:  # bfloat16, as the bits that NumPy has no type for.
+        return (values & 0x7FFF) > 0x7F80
+    if values.dtype == np.float16:  # NumPy's own test converts each to single precision.
+        return (values.view(np.uint16) & 0x7FFF) > 0x7C00
+    return np.isnan(values)
