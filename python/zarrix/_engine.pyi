@@ -471,6 +471,10 @@ class ArrayIO:
         value.
     place : str
         The array and its store, with which messages begin.
+    choices : tuple of three (bool or None)
+        For measurements: whether the calling thread alone reads chunks; whether chunks and shards
+        are read in parts; and whether threads share the blocks of chunks, or the inner chunks of
+        shards. None leaves the choice to the engine; what is not possible is not done.
 
     Buffers for variable-length elements are NumPy arrays of objects or, for text, of StringDType.
     """
@@ -483,6 +487,7 @@ class ArrayIO:
         *,
         document: tuple[bytes, str | None, Callable[[bytes], None]] | None = None,
         place: str = ...,
+        choices: tuple[bool | None, bool | None, bool | None] = ...,
     ) -> ArrayIO: ...
     def read(self, selection: tuple[_AxisSelection, ...], out: Buffer) -> None:
         """Fill ``out``, which has one axis per range in ``selection`` and any strides."""
@@ -553,6 +558,9 @@ class ArrayIO:
         or, chunk by chunk: ``shard ranges`` (an index, then inner chunks as ranges), ``cached
         chunks``, ``byte ranges`` or ``whole chunks``; ``nothing`` for an empty selection.
         """
+
+    def effort(self, selection: tuple[_AxisSelection, ...]) -> int:
+        """The bytes that a read is estimated to fetch and decode, which chooses its threads."""
 
     def initialized(self) -> int:
         """The number of stored chunks; all inner chunks of a stored shard count."""

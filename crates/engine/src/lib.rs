@@ -21,7 +21,7 @@ mod selection;
 mod threads;
 mod write;
 
-pub use array::io::ArrayIO;
+pub use array::io::{ArrayIO, Choices};
 pub use array::metadata::{Document, Judge, Refused};
 pub use array::nodes::{delete_node, move_node};
 pub use array::values::{copy_many, get_many};

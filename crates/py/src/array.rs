@@ -7,8 +7,8 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use zarrix_engine::{
-    Along, AxisSelection, Cost, Document, EngineError, Interrupt, Outside, Refused, Selection,
-    Source, Target,
+    Along, AxisSelection, Choices, Cost, Document, EngineError, Interrupt, Outside, Refused,
+    Selection, Source, Target,
 };
 
 use crate::buffer::{Indices, Readable, Writable, bytes_of};
@@ -167,17 +167,22 @@ impl ArrayIO {
 #[pymethods]
 impl ArrayIO {
     #[new]
-    #[pyo3(signature = (store, path, layout, *, document = None, place = ""))]
+    #[pyo3(signature = (
+        store, path, layout, *, document = None, place = "", choices = (None, None, None)
+    ))]
     fn new(
         store: &Bound<'_, Store>,
         path: &str,
         layout: &Bound<'_, Layout>,
         document: Option<DocumentArg>,
         place: &str,
+        choices: (Option<bool>, Option<bool>, Option<bool>),
     ) -> Self {
         let layout = layout.get();
+        let (alone, parts, shared) = choices;
         let inner =
-            zarrix_engine::ArrayIO::new(store.get().inner(), path, Arc::clone(&layout.inner));
+            zarrix_engine::ArrayIO::new(store.get().inner(), path, Arc::clone(&layout.inner))
+                .with_choices(Choices { alone, parts, shared });
         Self {
             inner: match document {
                 Some(document) => inner.with_document(document_of(document)),
@@ -307,6 +312,11 @@ impl ArrayIO {
             }
         });
         word.map_err(|error| from_array(py, &error, &self.place))
+    }
+
+    fn effort(&self, py: Python<'_>, selection: SelectionArg) -> PyResult<usize> {
+        py.detach(|| self.inner.effort_of(&selection.0))
+            .map_err(|error| from_array(py, &error, &self.place))
     }
 
     fn initialized(&self, py: Python<'_>) -> PyResult<u64> {

@@ -15,6 +15,19 @@ use crate::selection::plan::{AxisSelection, Plan};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 
+/// Ways to read that are prescribed instead of chosen, to measure them beside each other.
+///
+/// What a store, a codec or a selection does not allow is not done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choices {
+    /// Whether the calling thread alone reads chunks.
+    pub alone: Option<bool>,
+    /// Whether chunks and shards are read in parts.
+    pub parts: Option<bool>,
+    /// Whether threads share the blocks of chunks, or the inner chunks of shards.
+    pub shared: Option<bool>,
+}
+
 /// Moves elements between one stored array and buffers; any number of threads may use it at once.
 pub struct ArrayIO {
     pub(crate) store: Arc<dyn Store>,
@@ -29,6 +42,7 @@ pub struct ArrayIO {
     cache_name: OnceLock<Arc<str>>,
     /// The metadata that the array was opened by, if it is in this store.
     pub(crate) document: Option<Document>,
+    pub(crate) choices: Choices,
 }
 
 impl fmt::Debug for ArrayIO {
@@ -51,6 +65,7 @@ impl ArrayIO {
             indexes: Indexes::default(),
             cache_name: OnceLock::new(),
             document: None,
+            choices: Choices::default(),
         }
     }
 
@@ -81,6 +96,12 @@ impl ArrayIO {
     #[must_use]
     pub fn with_document(self, document: Document) -> Self {
         Self { document: Some(document), ..self }
+    }
+
+    /// The same array, read in prescribed ways.
+    #[must_use]
+    pub fn with_choices(self, choices: Choices) -> Self {
+        Self { choices, ..self }
     }
 
     pub(crate) fn check_axes(&self, selection: &[AxisSelection]) -> Result<()> {

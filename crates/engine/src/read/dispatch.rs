@@ -83,8 +83,13 @@ impl ArrayIO {
         match count {
             0 => Ok(()),
             1 => pool::run_alone(1, interrupt, &task),
-            _ if is_little(bytes, || self.effort(count, job)) => (0..count).try_for_each(task),
-            _ => pool::run(count, interrupt, &task),
+            _ => match self.choices.alone {
+                Some(true) => pool::run_alone(count, interrupt, &task),
+                None if is_little(bytes, || self.effort(count, job)) => {
+                    (0..count).try_for_each(task)
+                }
+                _ => pool::run(count, interrupt, &task),
+            },
         }
     }
 }

@@ -148,14 +148,18 @@ impl ArrayIO {
         let covers = || covered(selected, &self.limits(coords));
         match &chunk.encoding {
             Encoding::Shard(shard)
-                if shard.outer.is_empty() && (is_inline || is_remote) && !covers() =>
+                if shard.outer.is_empty()
+                    && (is_inline || is_remote)
+                    && self.choices.parts.unwrap_or_else(|| !covers()) =>
             {
                 ChunkStrategy::ShardRanges(shard)
             }
             Encoding::Elements(elements) => {
                 let gains = if is_inline {
+                    let is_worth_it = || is_worth_it(chunk, elements, selected);
                     self.store.reads_parts()
-                        && is_worth_it(chunk, elements, selected)
+                        && decodes_parts(elements)
+                        && self.choices.parts.unwrap_or_else(is_worth_it)
                         && !(self.store.checks_whole_values() && covers())
                 } else {
                     is_remote
@@ -184,6 +188,17 @@ impl ArrayIO {
         self.word_of(Some(&plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
     }
 
+    /// The bytes that a read of `selection` is estimated to fetch and decode, from which its threads
+    /// are chosen.
+    ///
+    /// # Errors
+    /// As for [`Self::strategy_of`].
+    pub fn effort_of(&self, selection: &[AxisSelection]) -> Result<usize> {
+        self.check_axes(selection)?;
+        let plan = self.plan(selection, &vec![0; buffer_shape(selection).len()])?;
+        Ok(self.effort(plan.tasks, |task| Job::of(&plan.task(task))))
+    }
+
     /// The words for a read of `count` chunks, the first of which is `job(0)`.
     pub(crate) fn word_of<'a>(
         &self,
@@ -210,15 +225,17 @@ impl ArrayIO {
         bytes: usize,
         job: &dyn Fn(usize) -> Job<'a>,
     ) -> bool {
-        let is_work = || bytes >= MIN_SHARED_BYTES || self.effort(count, job) >= MIN_SHARED_BYTES;
+        let pays = || {
+            count < ENOUGH_SHARDS * pool::threads()
+                && (bytes >= MIN_SHARED_BYTES || self.effort(count, job) >= MIN_SHARED_BYTES)
+        };
         pool::threads() > 1
-            && count < ENOUGH_SHARDS * pool::threads()
             && shard.outer.is_empty()
             && shard.count > 1
             && self.layout.objects().is_none()
             && self.store.reads_parts()
             && !self.store.checks_whole_values()
-            && is_work()
+            && self.choices.shared.unwrap_or_else(pays)
     }
 
     /// How the chunks of `plan` are read block by block, if that is faster.
@@ -231,10 +248,10 @@ impl ArrayIO {
     ) -> Option<Interleaved<'a>> {
         let item = self.layout.item_bytes;
         let few = plan.tasks < pool::threads() && bytes >= SHARED_BYTES;
-        if !(few || bytes >= THIN_BUFFER_BYTES)
-            || chunk.bytes <= MIN_BLOCK_CHUNK_BYTES
+        let pays = (few || bytes >= THIN_BUFFER_BYTES) && chunk.bytes > MIN_BLOCK_CHUNK_BYTES;
+        if !self.choices.shared.unwrap_or(pays)
             || !self.store.reads_parts()
-            || !(elements.chain.is_identity() || elements.chain.decodes_parts())
+            || !decodes_parts(elements)
             || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
             || (self.store.checks_whole_values() && self.selects_whole_chunks(plan))
         {
@@ -250,6 +267,7 @@ impl ArrayIO {
             let per_task = RUN_BYTES.div_ceil(count * item);
             return Some(Interleaved { axis, per_task, chunk, elements });
         }
+        let few = self.choices.shared.unwrap_or(few);
         (few && !plan.axes().is_empty()).then_some(Interleaved {
             axis: 0,
             per_task: 1,
@@ -268,4 +286,9 @@ impl ArrayIO {
             })
         })
     }
+}
+
+/// Whether some of the elements of a chunk can be decoded without all others.
+fn decodes_parts(elements: &Elements) -> bool {
+    elements.chain.is_identity() || elements.chain.decodes_parts()
 }
