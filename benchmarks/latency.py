@@ -1,8 +1,9 @@
 """A local server with added latency: `python benchmarks/latency.py PORT MILLISECONDS`.
 
 Prints its own address and hands connections on; what is sent to the server comes late. A process of
-its own, so that it takes no turns from those who are measured, and one thread that waits for all
-connections at once: with a thread for each, hundreds of them would wait for each other.
+its own (`behind` starts it), so that it takes no turns from those who are measured, and one thread
+that waits for all connections at once: with a thread for each, hundreds of them would wait for each
+other.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 import collections
 import select
 import socket
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 PIECE = 1 << 18
@@ -96,6 +100,18 @@ class Proxy:
             for one in (way.source, way.target):
                 del self.from_source[one.fileno()]
                 one.close()
+
+
+@contextmanager
+def behind(port: int, latency_ms: float) -> Iterator[str]:
+    """The address of a proxy in front of the local server at ``port``."""
+    command = [sys.executable, __file__, str(port), str(latency_ms)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proxy:
+        assert proxy.stdout is not None
+        try:
+            yield proxy.stdout.readline().strip()
+        finally:
+            proxy.terminate()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ SEED = 11
 class Row(NamedTuple):
     """One row of the table: what is stored, and which windows are read.
 
-    Datasets that are made once are kept in the folder, and used again by the next run.
+    Datasets that are made once are kept in the folder, and used again by the next run. Those that
+    row E reads from a server take `storage_options`, too.
     """
 
     what: str
@@ -24,7 +25,7 @@ class Row(NamedTuple):
     shuffle: str
     store: str
     make: Callable[[Path], None]
-    dataset: Callable[[Path], Any]
+    dataset: Callable[..., Any]
 
 
 def textured(shape: tuple[int, ...]) -> np.ndarray:
@@ -59,8 +60,8 @@ def make_scenes(path: Path) -> None:
             z[number] = np.roll(frame, number, -1)
 
 
-def scenes(path: Path, per_item: int) -> ml.Crops:
-    root = zarr.open_group(path, mode="r")
+def scenes(path: Any, per_item: int, **there: Any) -> ml.Crops:
+    root = zarr.open_group(path, mode="r", **there)
     return ml.Crops(
         {name: root[name] for name in ("rgb", "flow", "depth")},
         dims="tcyx",
@@ -105,8 +106,8 @@ def make_rows(path: Path, count: int = ROWS_OF_IMAGES) -> None:
         z[begin : begin + 2000] = some + np.uint8(begin // 2000)
 
 
-def rows(path: Path) -> ml.Rows:
-    return ml.Rows({"x": zarr.open_array(path, mode="r")})
+def rows(path: Any, **there: Any) -> ml.Rows:
+    return ml.Rows({"x": zarr.open_array(path, mode="r", **there)})
 
 
 TIMES = 1024
@@ -141,8 +142,8 @@ def make_fields(path: Path, along: int) -> None:
     zarr.consolidate_metadata(str(path))
 
 
-def fields(path: Path) -> ml.Clips:
-    root = zarr.open_group(path, mode="r")
+def fields(path: Any, **there: Any) -> ml.Clips:
+    root = zarr.open_group(path, mode="r", **there)
     return ml.Clips(
         {name: root[name] for name in FIELDS}, dims=("time", "latitude", "longitude"), frames=4
     )
@@ -207,7 +208,7 @@ ROWS = {
         "block",
         "scenes.zarr",
         make_scenes,
-        lambda path: scenes(path, 8),
+        lambda path, **there: scenes(path, 8, **there),
     ),
     "B": Row("clips of 16 frames, sharded", 8, "full", "video.zarr", make_video, video),
     "C": Row("rows of 12 KB, block", 256, "block", "rows.zarr", make_rows, rows),

@@ -11,18 +11,16 @@ import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import zarrix as zarr
 from zarrix import ml
 
+from benchmarks.latency import behind
 from benchmarks.loader_data import SEED, make_rows
 
 ROOT = Path(__file__).parents[1]
@@ -31,18 +29,6 @@ ROOT = Path(__file__).parents[1]
 def processor_s() -> float:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
-
-
-@contextmanager
-def behind(port: int, latency_ms: float) -> Iterator[str]:
-    """The address of a proxy of a local port, with latency."""
-    command = [sys.executable, str(ROOT / "benchmarks/latency.py"), str(port), str(latency_ms)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
 
 
 def epoch(loader: ml.Loader) -> tuple[float, float, float]:
@@ -74,7 +60,6 @@ def main() -> None:
                 server.values[name] = path.read_bytes(), {}
         port = int(server.options["endpoint_url"].rpartition(":")[2])
         with behind(port, options.latency) as address:
-            address = address if "://" in address else f"http://{address}"
             far = {**server.options, "endpoint_url": address, "cache": str(folder / "cache")}
             far["timeout"] = 120
             z = zarr.open_array("s3://bucket/rows.zarr", mode="r", storage_options=far)

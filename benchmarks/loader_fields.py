@@ -25,10 +25,14 @@ def starts_of(row: Row, path: Path, epoch: int) -> list[int]:
     return [one[0] for one in Windows(row, path, epoch, str).starts[0]]
 
 
-def of_beluga(row: Row, path: Path, workers: int) -> Iterator[Any]:
+def of_beluga(
+    row: Row, path: Path, workers: int, url: str = "", options: dict[str, str] | None = None
+) -> Iterator[Any]:
     beluga = importlib.import_module("beluga")
     torch = importlib.import_module("beluga.torch")
-    reader = beluga.open_zarr_group(str(path.parent), path.name, variables=list(FIELDS))
+    reader = beluga.open_zarr_group(
+        url or str(path.parent), path.name, variables=list(FIELDS), store_options=options
+    )
     for epoch in itertools.count():
         starts = starts_of(row, path, epoch)
         if not epoch:
@@ -46,9 +50,13 @@ def of_beluga(row: Row, path: Path, workers: int) -> Iterator[Any]:
             yield {name: fields[:, :, number] for number, name in enumerate(FIELDS)}
 
 
-def of_insitubatch(row: Row, path: Path, workers: int) -> Iterator[Any]:
+def of_insitubatch(
+    row: Row, path: Path, workers: int, url: str = "", options: dict[str, Any] | None = None
+) -> Iterator[Any]:
     insitubatch = importlib.import_module("insitubatch")
-    store = insitubatch.obstore_store(f"file://{path}")
+    store = insitubatch.obstore_store(
+        f"{url}/{path.name}" if url else f"file://{path}", **(options or {})
+    )
     found = insitubatch.open_geometries(store, variables=list(FIELDS))
     geometries = {
         f"{name} {step}": found[name].shift(step) for name in FIELDS for step in range(FRAMES)

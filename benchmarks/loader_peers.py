@@ -88,10 +88,11 @@ def rows_from(begin: int) -> Iterator[dict[str, Any]]:
         yield {"x": values, "item": begin + item}
 
 
-def of_litdata(row: Row, array: Path, workers: int, compression: str | None = None) -> Any:
-    litdata = importlib.import_module("litdata")
+def litdata_copy(array: Path, compression: str | None) -> Path:
+    """LitData's own copy of an array."""
     path, is_new = made(array, f"rows.lit.{compression}")
     if is_new:
+        litdata = importlib.import_module("litdata")
         os.environ["ROWS_ARRAY"] = str(array)
         with contextlib.redirect_stdout(io.StringIO()):
             litdata.optimize(
@@ -102,9 +103,23 @@ def of_litdata(row: Row, array: Path, workers: int, compression: str | None = No
                 num_workers=1,
                 compression=compression,
             )
+    return path
+
+
+def of_litdata(
+    row: Row,
+    array: Path,
+    workers: int,
+    compression: str | None = None,
+    url: str = "",
+    **options: Any,
+) -> Iterator[Any]:
+    litdata = importlib.import_module("litdata")
+    path = litdata_copy(array, compression)
+    place = f"{url}/{path.name}" if url else str(path)
     yield None
     while True:
-        dataset = litdata.StreamingDataset(str(path), shuffle=True, seed=1)
+        dataset = litdata.StreamingDataset(place, shuffle=True, seed=1, **options)
         yield from litdata.StreamingDataLoader(
             dataset, batch_size=row.batch_size, num_workers=workers
         )

@@ -21,7 +21,6 @@ import asyncio
 import http.client
 import os
 import statistics
-import subprocess
 import sys
 import time
 import urllib.parse
@@ -37,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from servers import KEY, REGION, SECRET, SERVERS, Running, new_bucket, running, s3_client
 
+from benchmarks.latency import behind
 from benchmarks.measure import Call, Pace, Ratio, rounds
 
 AnyArray = Any
@@ -244,19 +244,6 @@ ROWS = (
     "open a group of 100 arrays",
     "64 crops",
 )
-
-
-@contextmanager
-def behind(port: int, latency_ms: float) -> Iterator[str]:
-    """The address of a proxy in front of the server at ``port``."""
-    script = Path(__file__).with_name("latency.py")
-    command = [sys.executable, str(script), str(port), str(latency_ms)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as proxy:
-        assert proxy.stdout is not None
-        try:
-            yield proxy.stdout.readline().strip()
-        finally:
-            proxy.terminate()
 
 
 @contextmanager

@@ -55,14 +55,17 @@ def test_all_ways_read_the_same_values(tmp_path: Path, name: str) -> None:
             assert np.array_equal(read[key], expected[key]), (alone, parts, shared, key)
             words.add(read.plan(key).strategy)
     # The words say that the ways do differ.
-    assert words == {
-        "plain": {"byte ranges", "whole chunks", "interleaved"},
-        "blosc": {"byte ranges", "whole chunks", "interleaved"},
-        "zstd": {"whole chunks"},
-        "thin": {"byte ranges", "whole chunks", "interleaved"},
-        "shards": {"shard ranges", "whole chunks", "parallel shards"},
-        "shard, plain": {"shard ranges", "whole chunks", "parallel shards"},
-    }[name]
+    assert (
+        words
+        == {
+            "plain": {"byte ranges", "whole chunks", "interleaved"},
+            "blosc": {"byte ranges", "whole chunks", "interleaved"},
+            "zstd": {"whole chunks"},
+            "thin": {"byte ranges", "whole chunks", "interleaved"},
+            "shards": {"shard ranges", "whole chunks", "parallel shards"},
+            "shard, plain": {"shard ranges", "whole chunks", "parallel shards"},
+        }[name]
+    )
 
 
 def test_the_estimate_is_of_what_has_to_be_decoded(tmp_path: Path) -> None:
