@@ -134,3 +134,36 @@ def test_parts_and_mixtures_are_frozen_too(server: FaultyServer, tmp_path: Path)
             items = np.where(batch["source"] == 0, batch["item"], batch["item"] - 30)
             assert np.array_equal(batch["x"], VALUES[items])
     assert server.requests == []
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_loader_of_many_fields_asks_for_nothing_but_chunks(
+    server: FaultyServer, zarr_format: Any
+) -> None:
+    """Behind a slow connection, a request for each field in turn delayed the first batch."""
+    root = zarr.open_group(
+        "s3://bucket/g", mode="w", zarr_format=zarr_format, storage_options=server.options
+    )
+    for name in "abcd":
+        root.create_array(name, data=VALUES, chunks=(60, 8))
+        root[name].attrs["units"] = "K"
+    root = zarr.open_group("s3://bucket/g", mode="r", storage_options=server.options)
+    rows = ml.Rows({name: root[name] for name in "abcd"})
+    server.requests.clear()
+    loader = ml.Loader(rows, 60, shuffle="full", frozen=True)
+    loader.plan()
+    assert server.requests == []
+    batch = next(iter(loader))
+    assert all(np.array_equal(batch[name], VALUES[batch["item"]]) for name in "abcd")
+    chunk = "0.0" if zarr_format == 2 else "c/0/0"
+    assert sorted(server.requests) == [("GET", f"g/{name}/{chunk}") for name in "abcd"]
+
+
+def test_chunks_in_a_store_of_their_own_are_frozen_there(server: FaultyServer) -> None:
+    documents = zarr.storage.RemoteStore("s3://bucket/documents", server.options)
+    chunks = zarr.storage.RemoteStore("s3://bucket/chunks", server.options)
+    z = zarr.open_array(documents, mode="w", shape=(60, 8), chunks=(4, 8), chunk_store=chunks)
+    z[:] = VALUES
+    for store in (documents, {".zarray": documents[".zarray"]}):
+        there = zarr.open_array(store, mode="r", chunk_store=chunks)
+        epoch(ml.Loader(ml.Rows({"x": there}), 8, frozen=True))

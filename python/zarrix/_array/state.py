@@ -241,6 +241,20 @@ class ArrayState(Member):
             stored=node.attributes,
         )
 
+    def _with_stores(self, change: Callable[[Store], Store]) -> Self:
+        """The same array, by other handles of its stores; nothing is read. It is not a view."""
+        state = self.__getstate__()
+        chunk_store, path = state.pop("chunk_store"), state.pop("path")
+        location = Location(
+            change(state.pop("store")),
+            path,
+            None,
+            None if chunk_store is None else change(chunk_store),
+        )
+        document = bytes(self._document or b"")
+        node = nodes.Node(self._metadata.zarr_format, "array", document)
+        return self._at(location, node, **state)
+
     def __getstate__(self) -> dict[str, Any]:
         state = {
             "store": self._store,

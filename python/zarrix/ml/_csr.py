@@ -180,7 +180,7 @@ class CSR:
     def _row_ends(self) -> Ints:
         """The rows at which chunks of ``data`` end: those of one chunk are read together."""
         bounds, length = self._bounds, int(self._data.shape[0])
-        ends = np.cumsum(np.array(list(self._data.metadata.grid[0].sizes(length)), np.int64))
+        ends = np.cumsum(np.array(list(self._data._metadata.grid[0].sizes(length)), np.int64))
         rows = np.searchsorted(bounds[1:], ends, "left") + 1
         found: Ints = np.unique(np.append(np.minimum(rows, self.shape[0]), self.shape[0]))
         return found

@@ -10,12 +10,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from zarrix._array.array import Array
 from zarrix._display.table import info_table
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch, Samples
 from zarrix.ml._cell import Cell
 from zarrix.ml._csr import CSR
-from zarrix.ml._fetch import Entry, fetch, frozen, source_of
+from zarrix.ml._fetch import Entry, Frozen, fetch, source_of
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._nan import NanRule
 from zarrix.ml._random import Ints
@@ -353,9 +354,11 @@ class Dataset:
         shapes = ", ".join(f"{c.name} {c.shape} {c.target or c.dtype}" for c in self._columns)
         return f"{type(self).__name__}({self._count} items: {shapes})"
 
-    def _frozen(self) -> Self:
+    def _frozen(self, frozen: Frozen) -> Self:
         """The dataset with arrays that do not change while it is used."""
-        return self._with(_reads=[[frozen(source) for source in group] for group in self._reads])
+        return self._with(
+            _reads=[[frozen.source(source) for source in group] for group in self._reads]
+        )
 
     def _with(self, **changes: Any) -> Self:
         copy = object.__new__(type(self))
@@ -394,7 +397,7 @@ def chunk_ends(array: Any, axis: int) -> Ints:
     if isinstance(array, CSR):
         return array._row_ends
     length = int(array.shape[axis])
-    grid = getattr(getattr(array, "metadata", None), "grid", None)
-    sizes = [length] if grid is None else list(grid[axis].sizes(length))
+    is_stored = isinstance(array, Array)
+    sizes = list(array._metadata.grid[axis].sizes(length)) if is_stored else [length]
     ends: Ints = np.cumsum(np.array(sizes, np.int64))
     return ends

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.array import Array
 from zarrix.ml._csr import CSR
 from zarrix.ml._fetch import Entry
 
@@ -32,7 +33,7 @@ def share_of_an_item(dataset: Any) -> float:
         id(source.array): int(source.array.nbytes)
         for group in dataset._reads
         for source in group
-        if hasattr(source.array, "metadata") or isinstance(source.array, CSR)
+        if isinstance(source.array, Array | CSR)
     }
     if not sum(arrays.values()):
         return 0.0
@@ -61,9 +62,9 @@ def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
     touched: dict[int, set[tuple[int, ...]]] = {}
     grids: dict[int, Any] = {}
     for array, start, window in _windows(entries):
-        grid = getattr(getattr(array, "metadata", None), "inner_grid", None)
-        if grid is None:
+        if not isinstance(array, Array):
             continue
+        grid = array._metadata.inner_grid
         grids[id(array)] = array, grid
         ranges = []
         for axis, begin in enumerate(start):
@@ -88,7 +89,7 @@ def used_bytes(entry: Entry) -> int:
     if isinstance(array, CSR):
         rows = entry.starts[:, 0]
         return int((array._bounds[rows + 1] - array._bounds[rows]).sum()) * array._element_bytes
-    if not hasattr(array, "metadata"):
+    if not isinstance(array, Array):
         return 0
     return math.prod(entry.window) * len(entry.starts) * entry.column.source.itemsize
 

@@ -11,8 +11,8 @@ from zarrix import _engine
 from zarrix._array.array import Array
 from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
-from zarrix._array.open_array import open_array
 from zarrix._selection.values import fill_element
+from zarrix._stores.base import Store
 from zarrix._stores.remote.store import RemoteStore
 from zarrix.ml._csr import CSR
 from zarrix.ml._csr_reading import Wanted, read_rows
@@ -23,10 +23,10 @@ __all__ = [
     "Cancel",
     "Damage",
     "Entry",
+    "Frozen",
     "Progress",
     "Source",
     "fetch",
-    "frozen",
     "is_native",
     "source_of",
 ]
@@ -89,20 +89,38 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
     return Source(array, padding, conversion)
 
 
-def frozen(source: Source) -> Source:
-    """The source with an array that does not change; only remote ones are asked whether they do."""
-    array = source.array
-    if isinstance(array, CSR):
-        data, indices = array._members
-        return source._replace(array=array._with_members(_frozen(data), _frozen(indices)))
-    return source._replace(array=_frozen(array))
+class Frozen:
+    """Sources whose arrays do not change; only remote stores are asked whether values do.
 
+    Nothing is read. Arrays of one store share a frozen one, and with it their connections.
+    """
 
-def _frozen(array: Any) -> Any:
-    if type(array) is not Array or array._is_view or not isinstance(array.store, RemoteStore):
-        return array
-    path, format = array.path, array.metadata.zarr_format
-    return open_array(array.store.as_frozen(), mode="r", path=path, zarr_format=format)
+    def __init__(self) -> None:
+        # Each store with its frozen one; it is kept, so that its id stays its own.
+        self._stores: dict[int, tuple[Store, Store]] = {}
+
+    def source(self, source: Source) -> Source:
+        """The source with an array in frozen stores."""
+        array = source.array
+        if isinstance(array, CSR):
+            data, indices = map(self._array, array._members)
+            return source._replace(array=array._with_members(data, indices))
+        return source._replace(array=self._array(array))
+
+    def _array(self, array: Any) -> Any:
+        if type(array) is not Array or array._is_view:
+            return array
+        stores = (array.store, array.chunk_store)
+        if not any(isinstance(store, RemoteStore) for store in stores):
+            return array
+        return array._with_stores(self._store)
+
+    def _store(self, store: Store) -> Store:
+        if not isinstance(store, RemoteStore):
+            return store
+        if id(store) not in self._stores:
+            self._stores[id(store)] = store, store.as_frozen()
+        return self._stores[id(store)][1]
 
 
 def fetch(

@@ -19,6 +19,7 @@ from zarrix.ml._dataset import Dataset
 from zarrix.ml._decoding import share_of_an_item
 from zarrix.ml._deliver import deliverer
 from zarrix.ml._epochs import choose, order_of
+from zarrix.ml._fetch import Frozen
 from zarrix.ml._fill import Filler, Options
 from zarrix.ml._memory import bytes_of
 from zarrix.ml._mix import Mix
@@ -157,7 +158,7 @@ class Loader:
                 f"on_error={on_error!r}; allowed are {', '.join(_ON_ERROR)}"
                 f"{suggestion(str(on_error), _ON_ERROR)}"
             )
-        dataset = dataset._frozen() if frozen else dataset
+        dataset = dataset._frozen(Frozen()) if frozen else dataset
         self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
         self.frozen = bool(frozen)
         self._threads = threads_of_loader(threads)

@@ -9,7 +9,7 @@ import numpy as np
 
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Dataset, Draws
-from zarrix.ml._fetch import Entry
+from zarrix.ml._fetch import Entry, Frozen
 from zarrix.ml._fields import Column
 from zarrix.ml._order import proportions
 from zarrix.ml._random import Ints
@@ -170,8 +170,8 @@ class Mix(Divisible):
                 entries += part._entries(some, batch, own if rows is None else rows[own])
         return entries
 
-    def _frozen(self) -> Mix:
-        return self._with(_parts=[part._frozen() for part in self._parts])
+    def _frozen(self, frozen: Frozen) -> Mix:
+        return self._with(_parts=[part._frozen(frozen) for part in self._parts])
 
     def _begins(self) -> Ints:
         begins = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Dataset, Draws
-from zarrix.ml._fetch import Entry
+from zarrix.ml._fetch import Entry, Frozen
 from zarrix.ml._fields import Column
 from zarrix.ml._order import permuted
 from zarrix.ml._random import Ints, key_of
@@ -90,8 +90,8 @@ class Subset(Divisible):
     def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
         return self._base._entries(draws, batch, rows)
 
-    def _frozen(self) -> Subset:
-        return self._with(_base=self._base._frozen())
+    def _frozen(self, frozen: Frozen) -> Subset:
+        return self._with(_base=self._base._frozen(frozen))
 
     def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         return self._base._allocated(column)
