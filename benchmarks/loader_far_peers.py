@@ -141,6 +141,9 @@ def of_insitubatch(row: Row, path: Path, workers: int, far: Far, cache: Path) ->
 def of_litdata(
     row: Row, path: Path, workers: int, far: Far, cache: Path, compression: str | None = None
 ) -> Iterator[Any]:
+    # It has no option for servers without TLS.
+    downloader = importlib.import_module("litdata.streaming.downloader")
+    downloader._OBSTORE_CLIENT_OPTIONS["allow_http"] = "true"
     yield from loader_peers.of_litdata(
         row,
         path,
