@@ -5,12 +5,12 @@
 //! several threads share the work, and a cancellation ends it between two blocks.
 
 use std::borrow::Borrow;
-use std::ffi::c_int;
 use std::ops::Range;
 
 use super::encode::{Blosc, Shuffle};
 use super::header::HEADER_BYTES;
 use crate::memory::Grow;
+use crate::transpose::{bit_shuffle, shuffle};
 use crate::{Result, Scratch, lz4};
 
 /// Below this many bytes, Blosc neither compresses nor splits into shorter streams.
@@ -21,19 +21,6 @@ const MAX_BLOCK_BYTES: usize = (i32::MAX as usize - 255 * 4) / 3;
 const LENGTH_BYTES: usize = 4;
 const STORED: u8 = 0x02;
 const NO_SPLIT: u8 = 0x10;
-
-// c-blosc's own filters, from the library that is linked for its other compressors: they use the
-// vector instructions of every processor that it knows.
-unsafe extern "C" {
-    fn blosc_internal_shuffle(element_bytes: usize, bytes: usize, src: *const u8, dst: *mut u8);
-    fn blosc_internal_bitshuffle(
-        element_bytes: usize,
-        bytes: usize,
-        src: *const u8,
-        dst: *mut u8,
-        scratch: *mut u8,
-    ) -> c_int;
-}
 
 /// What compresses the streams of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,11 +143,11 @@ impl BlockEncoder {
         let count = if self.splits && whole { self.element_bytes } else { 1 };
         let stream_bytes = block.len() / count;
         let room = self.streams.room(stream_bytes);
-        let mut memory = scratch.take_block(block.len() + room.max(block.len()))?;
-        // Both copies of the block and the length of each stream, at most.
+        let mut memory = scratch.take_block(block.len() + room)?;
+        // A copy of the block and the length of each stream, at most.
         dst.make_room(block.len() + LENGTH_BYTES * count)?;
         let (transposed, output) = memory.split_at_mut(block.len());
-        let transposed = self.transpose(block, transposed, output);
+        let transposed = self.transpose(block, transposed);
         let output = &mut output[..room];
         for stream in transposed.chunks_exact(stream_bytes) {
             let bytes = self.streams.compress(self.level, stream, output, scratch);
@@ -176,28 +163,15 @@ impl BlockEncoder {
         Ok(())
     }
 
-    /// Replaces `dst` by the transposed bytes of `block`, or by a copy; `scratch` is as long.
+    /// Replaces `dst` by the transposed bytes of `block`, or by a copy.
     ///
     /// This is the only access to the caller's bytes, which other threads may change meanwhile: the
     /// result is compressed and, if that does not make it shorter, stored.
-    fn transpose<'a>(&self, block: &[u8], dst: &'a mut [u8], scratch: &mut [u8]) -> &'a [u8] {
-        debug_assert!(dst.len() >= block.len() && scratch.len() >= block.len());
+    fn transpose<'a>(&self, block: &[u8], dst: &'a mut [u8]) -> &'a [u8] {
         let (element_bytes, bytes) = (self.element_bytes, block.len());
         match self.shuffle {
-            Shuffle::Bytes if element_bytes > 1 => {
-                // SAFETY: both are as long as is said, and do not overlap.
-                unsafe {
-                    blosc_internal_shuffle(element_bytes, bytes, block.as_ptr(), dst.as_mut_ptr());
-                }
-            }
-            Shuffle::Bits if bytes >= element_bytes => {
-                // SAFETY: all three are as long as is said, and do not overlap. It fails only
-                // where the number of elements is none of those that it asks for before.
-                unsafe {
-                    let (dst, scratch) = (dst.as_mut_ptr(), scratch.as_mut_ptr());
-                    blosc_internal_bitshuffle(element_bytes, bytes, block.as_ptr(), dst, scratch);
-                }
-            }
+            Shuffle::Bytes if element_bytes > 1 => shuffle(block, element_bytes, dst),
+            Shuffle::Bits if bytes >= element_bytes => bit_shuffle(block, element_bytes, dst),
             _ => dst.copy_from_slice(block),
         }
         dst

@@ -1,10 +1,12 @@
 //! Bit transposition: eight rows of bits become a plane of bytes, planes become elements.
 
-use super::unshuffle;
+use super::{shuffle, unshuffle};
 
 /// Elements per tile when elements are small; a multiple of what a kernel takes at once.
 const TILE_ELEMENTS: usize = 1024;
-/// A kernel takes elements in multiples of this, but at the end.
+/// Bytes of a tile of elements that become rows: it stays in the first cache.
+const SHUFFLED_BYTES: usize = 8192;
+/// Kernels take elements in multiples of this, or of twice as many, but at the end.
 const STEP_ELEMENTS: usize = 128;
 
 /// Transposes the 8 by 8 bits of a word: bit `k` of byte `i` becomes bit `i` of byte `k`.
@@ -60,5 +62,51 @@ fn bit_unshuffle_tiled<const PLANES: usize, const TILE_BYTES: usize>(
             rest = after;
         }
         unshuffle(&bytes[..element_bytes], out);
+    }
+}
+
+/// The inverse of [`rows_to_bytes`]: the bytes of elements `8 * start..` of one plane become bits.
+fn bytes_to_rows(src: &[u8], start: usize, plane: &mut [u8]) {
+    let row_bytes = plane.len() / 8;
+    #[cfg(target_arch = "x86_64")]
+    let done = super::x86::bytes_to_rows(src, start, plane);
+    #[cfg(not(target_arch = "x86_64"))]
+    let done = 0;
+    for (i, eight) in src.as_chunks().0.iter().enumerate().skip(done) {
+        let rows = transpose_8x8(u64::from_le_bytes(*eight)).to_le_bytes();
+        for (k, row) in rows.into_iter().enumerate() {
+            plane[k * row_bytes + start + i] = row;
+        }
+    }
+}
+
+/// The inverse of [`bit_unshuffle`], to planes side by side, as c-blosc has it: bytes after the
+/// last whole element are copied, and all bytes if the elements are not whole eights. Every byte of
+/// `src` is read once.
+pub(crate) fn bit_shuffle(src: &[u8], element_bytes: usize, dst: &mut [u8]) {
+    assert!(element_bytes > 0 && src.len() == dst.len());
+    let elements = src.len() / element_bytes;
+    if elements == 0 || !elements.is_multiple_of(8) {
+        dst.copy_from_slice(src);
+        return;
+    }
+    let (whole, rest) = src.split_at(elements * element_bytes);
+    let (planes, copied) = dst.split_at_mut(whole.len());
+    copied.copy_from_slice(rest);
+    if element_bytes == 1 {
+        bytes_to_rows(whole, 0, planes);
+        return;
+    }
+    let mut tile = [0; SHUFFLED_BYTES];
+    // Whole steps, or at least whole eights: the longest elements have `MAX_PLANES` bytes.
+    let room = SHUFFLED_BYTES / element_bytes;
+    let tile_elements = room - room % if room < STEP_ELEMENTS { 8 } else { STEP_ELEMENTS };
+    for (index, part) in whole.chunks(tile_elements * element_bytes).enumerate() {
+        let bytes = &mut tile[..part.len()];
+        shuffle(part, element_bytes, bytes);
+        let here = bytes.chunks_exact(part.len() / element_bytes);
+        for (bytes, plane) in here.zip(planes.chunks_exact_mut(elements)) {
+            bytes_to_rows(bytes, index * tile_elements / 8, plane);
+        }
     }
 }

@@ -19,23 +19,16 @@ pub(crate) fn unshuffle(planes: &[&[u8]], dst: &mut [u8]) {
     }
 }
 
-/// The inverse of [`unshuffle`], to planes side by side; `src` is whole elements.
+// c-blosc's own filter, from the library that is linked for its compressors: SSE2 on x86-64, which
+// takes about a twentieth of the time of the fastest compressor.
+unsafe extern "C" {
+    fn blosc_internal_shuffle(element_bytes: usize, bytes: usize, src: *const u8, dst: *mut u8);
+}
+
+/// The inverse of [`unshuffle`], to planes side by side; bytes after the last whole element are
+/// copied. Every byte of `src` is read once.
 pub(crate) fn shuffle(src: &[u8], element_bytes: usize, dst: &mut [u8]) {
-    /// Elements that stay in cache while each of their bytes is visited.
-    const TILE: usize = 256;
-    let elements = src.len() / element_bytes;
-    if element_bytes == 1 || elements == 0 {
-        dst.copy_from_slice(src);
-        return;
-    }
-    for (tile, bytes) in src.chunks(TILE * element_bytes).enumerate() {
-        let start = tile * TILE;
-        let end = elements.min(start + TILE);
-        for j in 0..element_bytes {
-            let plane = &mut dst[j * elements + start..j * elements + end];
-            for (byte, element) in plane.iter_mut().zip(bytes.chunks_exact(element_bytes)) {
-                *byte = element[j];
-            }
-        }
-    }
+    assert!(element_bytes > 0 && src.len() == dst.len());
+    // SAFETY: both are as long as is said, and do not overlap.
+    unsafe { blosc_internal_shuffle(element_bytes, src.len(), src.as_ptr(), dst.as_mut_ptr()) }
 }

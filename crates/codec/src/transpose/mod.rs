@@ -5,14 +5,14 @@
 //! planes need not lie side by side, so a stream that Blosc stored as it is is read where it lies.
 //!
 //! Each direction is a plain loop that finishes what a vector kernel of `x86.rs` left over; on
-//! other processors the loop does everything.
+//! other processors the loop does everything. Bytes are shuffled by c-blosc.
 
 mod bits;
 mod bytes;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use bits::bit_unshuffle;
+pub(crate) use bits::{bit_shuffle, bit_unshuffle};
 pub(crate) use bytes::{shuffle, unshuffle};
 
 /// The most planes an element of Blosc can have.
@@ -51,6 +51,35 @@ mod tests {
                 unshuffle_block(&planes, element_bytes, &mut back);
                 assert_eq!(back, src, "{elements} elements of {element_bytes} bytes");
             }
+        }
+    }
+
+    #[test]
+    fn bit_shuffle_is_the_inverse_of_bit_unshuffle() {
+        for element_bytes in [1, 2, 3, 4, 5, 8, 12, 16, 17, 64, 200, 255] {
+            for elements in [8, 16, 120, 128, 136, 256, 264, 1024, 1032, 3000, 5000] {
+                let src = data(elements * element_bytes);
+                let (mut bits, mut back) = (vec![0; src.len()], vec![0; src.len()]);
+                bit_shuffle(&src, element_bytes, &mut bits);
+                let planes: Vec<&[u8]> = bits.chunks_exact(elements).collect();
+                bit_unshuffle(&planes, &mut back);
+                assert_eq!(back, src, "{elements} elements of {element_bytes} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_whole_is_copied() {
+        let src = data(4 * 16 + 3);
+        let mut dst = vec![0; src.len()];
+        bit_shuffle(&src, 4, &mut dst);
+        assert_eq!(dst[64..], src[64..]);
+        assert_ne!(dst[..64], src[..64]);
+        for length in [0, 3, 4 * 15] {
+            let src = data(length);
+            let mut dst = vec![0; length];
+            bit_shuffle(&src, 4, &mut dst);
+            assert_eq!(dst, src);
         }
     }
 

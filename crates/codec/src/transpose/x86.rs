@@ -45,13 +45,31 @@ pub(super) fn rows_to_bytes(plane: &[u8], start: usize, dst: &mut [u8]) -> usize
     }
 }
 
+/// The inverse of [`rows_to_bytes`]: `src` goes to the eight rows of `plane`, from byte `start` of
+/// each row; returns how many bytes of each row were written.
+pub(super) fn bytes_to_rows(src: &[u8], start: usize, plane: &mut [u8]) -> usize {
+    let row_bytes = plane.len() / 8;
+    let count = src.len() / 8;
+    assert!(start <= row_bytes && count <= row_bytes - start);
+    if is_x86_feature_detected!("gfni") && is_x86_feature_detected!("avx2") {
+        // SAFETY: both were found; every row has `count` bytes from `start`, `src` eight times that.
+        unsafe { bytes_to_rows_gfni(src.as_ptr(), count, row_bytes, start, plane.as_mut_ptr()) }
+    } else if is_x86_feature_detected!("avx2") {
+        // SAFETY: AVX2 was found; rows and `src` as above.
+        unsafe { avx2::bytes_to_rows(src.as_ptr(), count, row_bytes, start, plane.as_mut_ptr()) }
+    } else {
+        // SAFETY: SSE2 is part of x86-64; rows and `src` as above.
+        unsafe { sse2::bytes_to_rows(src.as_ptr(), count, row_bytes, start, plane.as_mut_ptr()) }
+    }
+}
+
 macro_rules! kernels {
     (
         $name:ident, $feature:literal, $vector:ty, lanes = $lanes:literal,
         zero = $zero:ident, load = $load:ident, lo = [$lo8:ident, $lo16:ident, $lo32:ident, $lo64:ident],
         hi = [$hi8:ident, $hi16:ident, $hi32:ident, $hi64:ident],
         xor = $xor:ident, and = $and:ident, shl = $shl:ident, shr = $shr:ident, set = $set:ident,
-        store = $store:ident,
+        movemask = $movemask:ident, add = $add:ident, store = $store:ident,
     ) => {
         mod $name {
             use super::*;
@@ -256,6 +274,40 @@ macro_rules! kernels {
                 }
                 done
             }
+
+            /// Collects the top bits of a register of bytes in the last row, then the next bits in
+            /// the row before.
+            ///
+            /// # Safety
+            ///
+            /// `src` has `8 * count` bytes, and each of the eight rows of `row_bytes` at `plane`
+            /// has room for `count` bytes from `start`.
+            #[target_feature(enable = $feature)]
+            pub(super) unsafe fn bytes_to_rows(
+                src: *const u8,
+                count: usize,
+                row_bytes: usize,
+                start: usize,
+                plane: *mut u8,
+            ) -> usize {
+                const BITS: usize = STEP / 8;
+                let done = count / BITS * BITS;
+                for i in (0..done).step_by(BITS) {
+                    // SAFETY: `src` has `STEP` bytes from `8 * i`.
+                    let mut bytes = unsafe { $load(src.add(8 * i).cast()) };
+                    for k in (0..8).rev() {
+                        let bits = $movemask(bytes).to_le_bytes();
+                        let row = bits.as_ptr();
+                        // SAFETY: row `k` has `BITS` bytes from `start + i`, and `bits` has four.
+                        unsafe {
+                            let to = plane.add(k * row_bytes + start + i);
+                            to.copy_from_nonoverlapping(row, BITS);
+                        }
+                        bytes = $add(bytes, bytes);
+                    }
+                }
+                done
+            }
         }
     };
 }
@@ -266,7 +318,7 @@ kernels! {
     lo = [_mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64],
     hi = [_mm_unpackhi_epi8, _mm_unpackhi_epi16, _mm_unpackhi_epi32, _mm_unpackhi_epi64],
     xor = _mm_xor_si128, and = _mm_and_si128, shl = _mm_slli_epi16, shr = _mm_srli_epi16,
-    set = _mm_set1_epi8,
+    set = _mm_set1_epi8, movemask = _mm_movemask_epi8, add = _mm_add_epi8,
     store = store_sse2,
 }
 
@@ -278,7 +330,8 @@ kernels! {
     hi = [_mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
           _mm256_unpackhi_epi64],
     xor = _mm256_xor_si256, and = _mm256_and_si256, shl = _mm256_slli_epi16,
-    shr = _mm256_srli_epi16, set = _mm256_set1_epi8,
+    shr = _mm256_srli_epi16, set = _mm256_set1_epi8, movemask = _mm256_movemask_epi8,
+    add = _mm256_add_epi8,
     store = store_avx2,
 }
 
@@ -314,6 +367,65 @@ unsafe fn rows_to_bytes_gfni(
         }
         // SAFETY: eight registers are `STEP` times eight bytes.
         unsafe { store_avx2(registers, dst.add(i * 8)) };
+    }
+    done
+}
+
+/// As `avx2::bytes_to_rows`, by the product of [`rows_to_bytes_gfni`], whose matrices are eight
+/// bytes in reverse. The bytes of the products are then collected by rows.
+///
+/// # Safety
+///
+/// `src` has `8 * count` bytes, and each of the eight rows of `row_bytes` at `plane` has room for
+/// `count` bytes from `start`.
+#[target_feature(enable = "avx2,gfni")]
+unsafe fn bytes_to_rows_gfni(
+    src: *const u8,
+    count: usize,
+    row_bytes: usize,
+    start: usize,
+    plane: *mut u8,
+) -> usize {
+    const STEP: usize = 32;
+    let units = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
+    let both = |lane: [i8; 16]| {
+        // SAFETY: 16 bytes are read.
+        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(lane.as_ptr().cast()) })
+    };
+    let reversed = both([7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8]);
+    let paired = both([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
+    let done = count / STEP * STEP;
+    for i in (0..done).step_by(STEP) {
+        // Two words of the first half of a step, and two of the second one, in its lane.
+        let words = |j: usize| {
+            // SAFETY: `src` has `8 * STEP` bytes from `8 * i`.
+            unsafe {
+                let low = _mm_loadu_si128(src.add(8 * i + 16 * j).cast());
+                let high = _mm_loadu_si128(src.add(8 * i + 128 + 16 * j).cast());
+                _mm256_set_m128i(high, low)
+            }
+        };
+        let mut r =
+            [words(0), words(1), words(2), words(3), words(4), words(5), words(6), words(7)];
+        for register in &mut r {
+            let product =
+                _mm256_gf2p8affine_epi64_epi8::<0>(units, _mm256_shuffle_epi8(*register, reversed));
+            // Pairs of bytes of the same row.
+            *register = _mm256_shuffle_epi8(product, paired);
+        }
+        // A transposition of 8 by 8 pairs.
+        let twos = |a, b| (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
+        let fours = |a, b| (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+        let eights = |a, b| [_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)];
+        let ((a, b), (c, d)) = (twos(r[0], r[1]), twos(r[2], r[3]));
+        let ((e, f), (g, h)) = (twos(r[4], r[5]), twos(r[6], r[7]));
+        let ((a, c), (b, d)) = (fours(a, c), fours(b, d));
+        let ((e, g), (f, h)) = (fours(e, g), fours(f, h));
+        let rows = [eights(a, e), eights(c, g), eights(b, f), eights(d, h)];
+        for (k, row) in rows.as_flattened().iter().enumerate() {
+            // SAFETY: row `k` has `STEP` bytes from `start + i`.
+            unsafe { _mm256_storeu_si256(plane.add(k * row_bytes + start + i).cast(), *row) };
+        }
     }
     done
 }
@@ -393,6 +505,36 @@ mod tests {
                 unsafe { rows_to_bytes_gfni(src.as_ptr(), 640, 0, 640, products.as_mut_ptr()) };
             assert_eq!(done, 640);
             assert_eq!(narrow, products);
+        }
+    }
+
+    #[test]
+    fn rows_become_bytes_and_rows_again() {
+        let src: Vec<u8> =
+            (0..5120_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8).collect();
+        let (mut bytes, mut rows) = ([0; 5120], [0; 5120]);
+        // SAFETY: SSE2 is part of x86-64; eight rows of 640 bytes fit both destinations.
+        let done = unsafe {
+            sse2::rows_to_bytes(src.as_ptr(), 640, 0, 640, bytes.as_mut_ptr());
+            sse2::bytes_to_rows(bytes.as_ptr(), 640, 640, 0, rows.as_mut_ptr())
+        };
+        assert_eq!(done, 640);
+        assert_eq!(rows[..], src);
+        if is_x86_feature_detected!("avx2") {
+            let mut rows = [0; 5120];
+            // SAFETY: AVX2 was found, and lengths are those from above.
+            let done =
+                unsafe { avx2::bytes_to_rows(bytes.as_ptr(), 640, 640, 0, rows.as_mut_ptr()) };
+            assert_eq!(done, 640);
+            assert_eq!(rows[..], src);
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("gfni") {
+            let mut rows = [0; 5120];
+            // SAFETY: both were found, and lengths are those from above.
+            let done =
+                unsafe { bytes_to_rows_gfni(bytes.as_ptr(), 640, 640, 0, rows.as_mut_ptr()) };
+            assert_eq!(done, 640);
+            assert_eq!(rows[..], src);
         }
     }
 }
