@@ -18,6 +18,7 @@ import zarrix as zarr
 from ml.data import items_of, numbered, scenes
 from zarrix import _engine, ml
 from zarrix.ml import _fetch
+from zarrix.ml._fill import Filler
 
 
 def rows(count: int = 20) -> ml.Rows:
@@ -47,6 +48,48 @@ def test_memory_of_batches_is_used_again() -> None:
         del batch
     assert len(held) < 60
     assert loader._running._filler._slots.held_bytes < 2**19
+
+
+@pytest.mark.parametrize("is_fast", [False, True])
+@pytest.mark.parametrize("shuffle", [False, "full"])
+def test_a_fill_uses_the_memory_that_waiting_batches_leave(
+    monkeypatch: pytest.MonkeyPatch, shuffle: Any, is_fast: bool
+) -> None:
+    """Longer fills decode chunks fewer times; batches that wait to be used, count."""
+    z = zarr.array(np.arange(4096 * 64, dtype="f8").reshape(4096, 64), chunks=(64, 64))
+    each, hold = 16 * 64 * 8, 40
+    loader = ml.Loader(ml.Rows({"x": z}), 16, shuffle=shuffle, memory=hold * each)
+    fills = []
+    window, next_fill = Filler._window, Filler._next_fill
+
+    def drained(self: Any) -> int:
+        """A consumer that is faster than the loader has used all batches by now."""
+        while is_fast and self._ready:
+            time.sleep(0.001)
+        return next_fill(self)
+
+    def watched(self: Any, planned: Any) -> Any:
+        if planned:
+            fills.append(len(planned))
+            # The consumer has one batch, and takes the next one before it gives that up.
+            assert len(self._ready) + len(planned) + 2 <= hold
+        return window(self, planned)
+
+    monkeypatch.setattr(Filler, "_window", watched)
+    monkeypatch.setattr(Filler, "_next_fill", drained)
+    seen = []
+    for batch in loader:
+        assert np.array_equal(batch["x"][:, 0], batch["item"] * 64)
+        seen += batch["item"].tolist()
+        if not is_fast:
+            time.sleep(0.001)
+    assert sorted(seen) == list(range(4096))
+    assert sum(fills) == 256
+    # At least half of the memory from the second fill on, but for what is left at the end.
+    assert min(fills[1:-1]) >= hold // 2
+    assert loader._slots.held_bytes <= hold * (each + 64)
+    if is_fast:
+        assert set(fills[1:-1]) == {hold - 2}
 
 
 def test_an_iterator_of_a_loader_that_is_gone_goes_on() -> None:

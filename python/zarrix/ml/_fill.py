@@ -2,9 +2,9 @@
 
 A fill is one native call, for one batch or for several: those of one window of blocks, so that each
 chunk of the window is decoded once. The batches of other orders are read together, too, where their
-samples share chunks: as many as half of the loader's memory holds. Batches of a window are
-delivered while the rest of it is read (`_reading.py`). The samples of a batch that belong to the
-next window are read with that one.
+samples share chunks: as many as the loader's memory holds beside those that wait to be used, which
+is at least half of it. Batches of a window are delivered while the rest of it is read
+(`_reading.py`). The samples of a batch that belong to the next window are read with that one.
 
 Where a window is not read in a thread, or replaces what is corrupt at the end of a call, its first
 fills are short, so that the first batch does not wait for the window.
@@ -42,6 +42,8 @@ _SMALL = 16
 _MOST = 4096
 # The longest that an interrupt waits for its handler.
 _WAKE_S = 0.08
+# Batches that a consumer has while it takes the next one: the one before is not given up yet.
+_IN_USE = 2
 # Memory is spent on a long fill if it decodes so many times less.
 _WORTH = 1.1
 # Each short fill of a window decodes most of its chunks once more: growing by 2 instead of 8, an
@@ -94,9 +96,11 @@ class Filler:
         self._thread: threading.Thread | None = None
         self._cancel = Cancel()
         self._most = batches_of_a_fill(options, schedule.batch_size)
-        self._delivers_while_reading = can_deliver(options) and (
-            reads_blocks(options) or self._most > _small(options, schedule.batch_size)
-        )
+        self._hold = _held_batches(options, schedule.batch_size)
+        is_long = self._most > _small(options, schedule.batch_size)
+        self._delivers_while_reading = can_deliver(options) and (reads_blocks(options) or is_long)
+        # Blocks have windows of the same length always, on which their order depends.
+        self._shares_memory = self._delivers_while_reading and not reads_blocks(options)
         # The batch of which only the first samples were read.
         self._divided: tuple[_Planned, Batch] | None = None
         self._slots = options.slots
@@ -183,8 +187,8 @@ class Filler:
                         del batch
                 else:
                     self._hand_over(self._fill(fill))
-                # A window that is used up is replaced by one that was read meanwhile.
-                room = max(self._options.prefetch - 1, len(fill) if len(fill) > 1 else 0)
+                # What is used up is replaced by what was read meanwhile.
+                room = max(self._options.prefetch - 1, self._room(len(fill)))
                 with self._changed:
                     if self._failed is not None:
                         raise self._failed[0]
@@ -200,6 +204,18 @@ class Filler:
                 self._ended = self._error is None
                 self._changed.notify_all()
 
+    def _room(self, filled: int) -> int:
+        """How many batches may wait to be used when the next fill begins, after one of so many."""
+        if self._shares_memory:
+            return self._hold - self._most - _IN_USE
+        return filled if filled > 1 else 0
+
+    def _next_fill(self) -> int:
+        """How many batches the next fill may have, beside those that wait to be used."""
+        if self._shares_memory:
+            return max(self._most, self._hold - len(self._ready) - _IN_USE)
+        return self._most
+
     def _hand_over(self, batches: list[Any]) -> None:
         with self._changed:
             if not self._stopped:
@@ -207,7 +223,7 @@ class Filler:
             self._changed.notify_all()
 
     def _grouped(self) -> Iterator[list[_Planned]]:
-        """The batches in fills: those of one window, up to half of the loader's memory.
+        """The batches in fills: those of one window, up to half of the loader's memory or more.
 
         There are 1, 8, 64, ... of them in a fill if none is delivered before its end. Batches of no
         window are one at first, and then as many as are worth it: chunks of a shard are read
@@ -220,8 +236,11 @@ class Filler:
         for planned in self._planned():
             if found and (len(found) >= most or planned.window != found[-1].window):
                 yield found
-                grown = self._most if self._delivers_while_reading else most * _GROWTH
-                most, found = min(self._most, grown), []
+                if self._delivers_while_reading:
+                    most = self._next_fill()
+                else:
+                    most = min(self._most, most * _GROWTH)
+                found = []
             found.append(planned)
         if found:
             yield found
@@ -375,8 +394,7 @@ def reads_blocks(options: Options) -> bool:
 def batches_of_a_fill(options: Options, batch_size: int) -> int:
     """How many batches one call reads at most."""
     small = _small(options, batch_size)
-    each = sample_bytes(options.dataset) * batch_size
-    most = max(1, min(options.memory // 2 // each, _MOST))
+    most = max(1, min(_held_batches(options, batch_size) // 2, _MOST))
     if reads_blocks(options):
         return most
     if not can_deliver(options) or most <= small:
@@ -385,6 +403,11 @@ def batches_of_a_fill(options: Options, batch_size: int) -> int:
     size = len(options.dataset)
     items = size if options.kind == "sequential" else most * batch_size
     return most if times_less(options.share, items, size) > _WORTH else small
+
+
+def _held_batches(options: Options, batch_size: int) -> int:
+    """How many batches the loader's memory holds."""
+    return options.memory // (sample_bytes(options.dataset) * batch_size)
 
 
 def _small(options: Options, batch_size: int) -> int:
