@@ -1,8 +1,9 @@
 """Loaders of weather fields, for rows D of `benchmarks.loader`.
 
 zarr-beluga and xbatcher get the windows in our order. insitubatch has orders of its own: samples of
-16 chunks, or more if a batch is larger, are shuffled. It gives a field of a batch for each step,
-which is not put together here; that favours it.
+16 chunks, or more if a batch is larger, are shuffled. It gives a field of a batch for each step.
+They are put together here, because all others deliver the steps of a field in one array;
+"insitubatch, apart" is what it gives.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import importlib
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,13 @@ def of_beluga(
 
 
 def of_insitubatch(
-    row: Row, path: Path, workers: int, url: str = "", options: dict[str, Any] | None = None
+    row: Row,
+    path: Path,
+    workers: int,
+    url: str = "",
+    options: dict[str, Any] | None = None,
+    *,
+    is_apart: bool = False,
 ) -> Iterator[Any]:
     insitubatch = importlib.import_module("insitubatch")
     store = insitubatch.obstore_store(
@@ -69,7 +77,15 @@ def of_insitubatch(
     for epoch in itertools.count():
         dataset.set_epoch(epoch)
         for batch in dataset.train:
-            yield {"item": batch.sample_indices, **batch.arrays}
+            found = batch.arrays
+            if not is_apart:
+                found = {name: np.stack(steps_of(found, name), axis=1) for name in FIELDS}
+            yield {"item": batch.sample_indices, **found}
+
+
+def steps_of(batch: Any, name: str) -> list[Any]:
+    """The steps of a field, each of all samples of a batch."""
+    return [batch[f"{name} {step}"] for step in range(FRAMES)]
 
 
 def tensor_of(window: Any) -> Any:
@@ -112,10 +128,11 @@ def of_xbatcher(row: Row, path: Path, workers: int) -> Iterator[Any]:
 PEERS: dict[str, tuple[Any, tuple[int, ...]]] = {
     "zarr-beluga": (of_beluga, (0,)),
     "insitubatch": (of_insitubatch, (0,)),
+    "insitubatch, apart": (partial(of_insitubatch, is_apart=True), (0,)),
     "xbatcher": (of_xbatcher, (0, 1, 2)),
 }
 # Their orders are their own, so that only their values are compared.
-OWN_ORDER = ("insitubatch",)
+OWN_ORDER = ("insitubatch", "insitubatch, apart")
 
 
 def check(path: Path, batch: Any) -> None:
@@ -123,7 +140,7 @@ def check(path: Path, batch: Any) -> None:
     zarrix = importlib.import_module("zarrix")
     for name in FIELDS:
         field = zarrix.open_array(path / name, mode="r")
-        for step in range(FRAMES):
-            for values, item in zip(batch[f"{name} {step}"], batch["item"], strict=True):
-                if not np.array_equal(values, field[int(item) + step]):
-                    raise SystemExit("a batch differs from the array")
+        clips = batch[name] if name in batch else np.stack(steps_of(batch, name), axis=1)
+        for values, item in zip(clips, batch["item"], strict=True):
+            if not np.array_equal(values, field[int(item) : int(item) + FRAMES]):
+                raise SystemExit("a batch differs from the array")
