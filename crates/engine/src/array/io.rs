@@ -36,7 +36,7 @@ pub struct ArrayIO {
     /// Key of the metadata document; its byte ranges represent the locks of the chunks.
     pub(crate) anchor: String,
     pub(crate) layout: Arc<Layout>,
-    /// Indexes of shards on remote stores.
+    /// Indexes of shards.
     pub(crate) indexes: Indexes,
     /// Name of the array in the decoded-chunk cache.
     cache_name: OnceLock<Arc<str>>,

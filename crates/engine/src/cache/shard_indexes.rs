@@ -1,4 +1,4 @@
-//! Shard indexes of one array on a remote store.
+//! Shard indexes of one array, each of one generation of its shard.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -155,6 +155,15 @@ impl ArrayIO {
         if let Some(cached) = version.as_ref().and_then(|version| version.index(range)) {
             return Ok(cached);
         }
+        // Without the decoded-chunk cache, the array's handle has its indexes.
+        let is_whole = version.is_none() && *range == (0..reader.size());
+        let generation = reader.version().filter(|one| is_whole && one.is_exact());
+        if let Some(generation) = generation
+            && let Some((index, of)) = self.indexes.get(&s.key)
+            && of == generation
+        {
+            return Ok(index);
+        }
         let stored_bytes = range.end - range.start;
         let Range { start, end } = shard.index_edge().range(stored_bytes);
         let at = range.start + start..range.start + end;
@@ -166,8 +175,10 @@ impl ArrayIO {
         let index = Index::decode(shard, &s.encoded, stored_bytes, &mut s.chain)
             .map_err(|source| corrupt(&s.key, stored_bytes as usize, source))?;
         let index = Arc::new(index.inside(range.start));
-        if let Some(version) = version {
-            version.cache_index(range, &index);
+        match (version, generation) {
+            (Some(version), _) => version.cache_index(range, &index),
+            (None, Some(generation)) => self.indexes.insert(&s.key, &index, generation),
+            (None, None) => {}
         }
         Ok(index)
     }

@@ -295,10 +295,14 @@ impl Store for LocalStore {
 
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
         check_key(key)?;
+        // The clock is read first and then the status of the file: any later change in place shows
+        // in its times.
+        let now = SystemTime::now();
         let opened = self.open(key).map_err(|source| self.failed("read", key)(source))?;
         Ok(opened.map(|(file, status)| {
             let (store, key, size) = (self, key.to_owned(), status.len());
-            Box::new(OpenFile { store, key, file, size }) as Box<dyn Reader>
+            let version = status.version(now);
+            Box::new(OpenFile { store, key, file, size, version }) as Box<dyn Reader>
         }))
     }
 
@@ -434,6 +438,7 @@ struct OpenFile<'a> {
     key: String,
     file: std::fs::File,
     size: u64,
+    version: Option<Generation>,
 }
 
 impl Reader for OpenFile<'_> {
@@ -450,12 +455,8 @@ impl Reader for OpenFile<'_> {
         Some(&self.file)
     }
 
-    /// The clock is read first and then the status of the file: any later change in place shows in
-    /// its times.
     fn version(&self) -> Option<Generation> {
-        let now = SystemTime::now();
-        let status = sys::status_of(&self.file).ok()?;
-        if status.len() == self.size { status.version(now) } else { None }
+        self.version
     }
 }
 
