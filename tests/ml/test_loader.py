@@ -85,7 +85,7 @@ def test_a_fill_uses_the_memory_that_waiting_batches_leave(
             time.sleep(0.001)
     assert sorted(seen) == list(range(4096))
     assert sum(fills) == 256
-    # At least half of the memory from the second fill on, but for what is left at the end.
+    # At least half of the memory from the second fill on; the last one has what is left.
     assert min(fills[1:-1]) >= hold // 2
     assert loader._slots.held_bytes <= hold * (each + 64)
     if is_fast:
