@@ -4,11 +4,11 @@
 
 An array of time steps, chunks (4, 512, 512) of float32, becomes an array of series, chunks
 (N, 32, 32), with the same codec, by two workers of 64 MiB. Each contender runs in a process of its
-own, in the first of the given interpreters that has it; starting clusters is not counted. Rounds
-are interleaved, and what the one before has written is on the disk before the next begins. A row
-has the median of the rounds' ratios to ours in two processes, and of those to ours in one. Memory
-is the most that the process and its children held together, seen every 50 ms (proportional set
-size).
+own, in the first of the given interpreters that has it; starting clusters and importing modules are
+not counted. Rounds are interleaved, and what the one before has written is on the disk before the
+next begins. A row has the median of the rounds' ratios to ours in two processes, and of those to
+ours in one. Memory is the most that the process and its children held together, seen every 50 ms
+(proportional set size).
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def ours(source: Path, dest: Path) -> Iterator[Work]:
     """In this process."""
     from zarrix import jobs
 
+    _imported(0)
     yield lambda: jobs.rechunk(source, dest, chunks=(-1, 32, 32), max_memory=MEMORY)
 
 
@@ -78,6 +79,7 @@ def ours_processes(source: Path, dest: Path) -> Iterator[Work]:
     """Two processes."""
     from zarrix import jobs
 
+    _imported(0)
     with futures.ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
         list(pool.map(_imported, range(2 * WORKERS)))
         yield lambda: jobs.rechunk(
@@ -90,6 +92,7 @@ def ours_dask(source: Path, dest: Path) -> Iterator[Work]:
     """A LocalCluster of two processes."""
     from zarrix import jobs
 
+    _imported(0)
     with _client() as client:
         client.run(_imported, 0)
         yield lambda: jobs.rechunk(

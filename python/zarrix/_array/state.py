@@ -251,8 +251,8 @@ class ArrayState(Member):
             None,
             None if chunk_store is None else change(chunk_store),
         )
-        document = bytes(self._document or b"")
-        node = nodes.Node(self._metadata.zarr_format, "array", document)
+        assert self._document is not None  # That of the node that it was opened from.
+        node = nodes.Node(self._metadata.zarr_format, "array", self._document)
         return self._at(location, node, **state)
 
     def __getstate__(self) -> dict[str, Any]:
