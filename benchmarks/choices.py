@@ -5,12 +5,13 @@ chunks and shards are read in parts, and whether threads share the blocks of chu
 chunks of shards. This program measures the choice and all others in interleaved rounds, for 30
 layouts with 8 selections each, and prints the time of the fastest way divided by that of the
 choice: 1 is the best, and 0.85 the bar. A result below the bar is measured again with more rounds,
-twice, because the fastest of several ways is lucky; the last one counts.
+twice, because the fastest of several ways is lucky; the last one counts. It is 1 where threads
+share chunks or shards, and that is the fastest way.
 
     python -m benchmarks.choices [--rounds 9] [--only lz4 ...] [--folder made] [--verbose]
 
-With ``--verbose`` each line has the estimate, too: the bytes that the engine expects to fetch and
-decode, from which it chooses the threads.
+With ``--verbose`` each line has the estimate, too, from which the threads are chosen: the work in
+bytes that are copied meanwhile.
 """
 
 from __future__ import annotations
@@ -184,11 +185,13 @@ def measured(path: Path, key: Key, count: int) -> Found:
     best = min(times, key=lambda word: times[word])
     is_points = isinstance(key, tuple) and any(isinstance(one, np.ndarray) for one in key)
     estimate = 0 if is_points else estimate_of(mine, key)
-    return Found(times[best] / chosen, mine.plan(key).strategy, best, chosen, estimate)
+    how = mine.plan(key).strategy
+    ratio = 1.0 if best == how else times[best] / chosen
+    return Found(ratio, how, best, chosen, estimate)
 
 
 def estimate_of(z: Any, key: Key) -> int:
-    """The bytes that the engine expects to fetch and decode."""
+    """The work that the engine expects, in bytes that are copied meanwhile."""
     key = key if isinstance(key, tuple) else (key,)
     if Ellipsis in key:
         at = key.index(Ellipsis)
@@ -233,7 +236,7 @@ def main() -> int:
                 if options.verbose or found.ratio < BAR:
                     print(
                         f"  {layout.name}: {name}: {found.ratio:.2f}, {found.chosen} in "
-                        f"{found.seconds * 1e6:,.0f} us, {found.estimate:,} bytes estimated; "
+                        f"{found.seconds * 1e6:,.0f} us, {found.estimate:,} estimated; "
                         f"fastest: {found.best}",
                         flush=True,
                     )

@@ -560,7 +560,7 @@ class ArrayIO:
         """
 
     def effort(self, selection: tuple[_AxisSelection, ...]) -> int:
-        """The bytes that a read is estimated to fetch and decode, which chooses its threads."""
+        """The estimated work of a read, in bytes copied meanwhile, which chooses its threads."""
 
     def initialized(self) -> int:
         """The number of stored chunks; all inner chunks of a stored shard count."""

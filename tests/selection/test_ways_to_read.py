@@ -68,12 +68,26 @@ def test_all_ways_read_the_same_values(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_the_estimate_is_of_what_has_to_be_decoded(tmp_path: Path) -> None:
-    z = zarr.create_array(
-        tmp_path / "z", shape=(8, 400, 400), chunks=(1, 400, 400), dtype="f4", compressors=ZSTD
-    )
+def test_the_estimate_is_of_what_has_to_be_opened_and_decoded(tmp_path: Path) -> None:
+    def estimate(codec: Any, selection: Any, store: Any = tmp_path / "z") -> int:
+        z = zarr.create_array(
+            store,
+            shape=(8, 400, 400),
+            chunks=(1, 400, 400),
+            dtype="f4",
+            compressors=codec,
+            overwrite=True,
+        )
+        return z._io.effort(selection)
+
+    one, column = (0, 5, 5), ((0, 1, 8), 5, 5)
     whole = 400 * 400 * 4
-    assert z._io.effort((0, 5, 5)) == whole
-    assert z._io.effort(((0, 1, 8), 5, 5)) == 8 * whole
+    slow = estimate(ZSTD, one)
+    assert slow > 10 * whole
+    assert estimate(ZSTD, column) == 8 * slow
+    # An element is a block of a frame, which LZ4 decodes five times as fast.
+    assert whole > estimate(BLOSC, one) > estimate(None, one)
+    assert estimate(None, one) > estimate(None, one, zarr.storage.MemoryStore())
+    z = zarr.create_array(tmp_path / "y", shape=(4, 4, 4), chunks=(4, 4, 4), dtype="f4")
     with pytest.raises(zarr.errors.SelectionError):
         z._io.effort((0, 5))

@@ -72,6 +72,11 @@ impl Chain {
         self.codecs.is_empty()
     }
 
+    /// About how many times as long as copying the decoded bytes decoding takes; 1 without codecs.
+    pub fn decode_weight(&self) -> usize {
+        self.codecs.iter().map(|codec| codec.decode_weight()).max().unwrap_or(1)
+    }
+
     /// How long the encoded form can get.
     pub fn encoded_size(&self) -> EncodedSize {
         self.sizes.last().copied().unwrap_or(EncodedSize::Exact(0))

@@ -13,6 +13,11 @@ pub enum EncodedSize {
     AtMost(usize),
 }
 
+/// The weight of decoding LZ4, or a filter: 5 GB a second.
+pub(crate) const FAST: usize = 2;
+/// The weight of decoding by tables of codes, as zstd does: 1 GB a second or less.
+pub(crate) const SLOW: usize = 10;
+
 /// One step of a codec chain, bound to its configuration.
 ///
 /// Encoding is total for the input it was bound to; decoding is total for every input: any bytes
@@ -46,6 +51,14 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
 
     /// Decodes `src` into exactly `dst.len()` bytes; any other decoded length is an error.
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()>;
+
+    /// About how many times as long as copying the decoded bytes decoding takes.
+    fn decode_weight(&self) -> usize {
+        match self.encoded_size(1) {
+            EncodedSize::Exact(_) => FAST,
+            EncodedSize::AtMost(_) => SLOW,
+        }
+    }
 
     /// Replaces the content of `dst` by the decoded form of `src`, at most `limit_bytes` long.
     ///

@@ -5,6 +5,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use crate::codec::FAST;
 use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -100,6 +101,10 @@ impl Codec for Lz4 {
     fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
         let bound = decoded_bytes.saturating_add(decoded_bytes / 255).saturating_add(16);
         EncodedSize::AtMost(bound.saturating_add(HEADER_BYTES))
+    }
+
+    fn decode_weight(&self) -> usize {
+        FAST
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {

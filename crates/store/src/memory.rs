@@ -142,6 +142,10 @@ impl Store for MemoryStore {
         Ok(Some((value.generation(), total)))
     }
 
+    fn is_memory(&self) -> bool {
+        true
+    }
+
     fn reads_parts(&self) -> bool {
         true
     }

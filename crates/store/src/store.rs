@@ -259,6 +259,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether values are in this process's memory, so that finding one takes almost no time.
+    fn is_memory(&self) -> bool {
+        false
+    }
+
     /// Whether the store verifies a value that is read as a whole, but not parts of it.
     fn checks_whole_values(&self) -> bool {
         false

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use super::blocks::{BlockEncoder, Streams};
 use super::header::HEADER_BYTES;
 use super::{Frame, NAME};
+use crate::codec::{FAST, SLOW};
 use crate::memory::Grow;
 use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
@@ -96,6 +97,11 @@ impl Codec for Blosc {
 
     fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
         EncodedSize::AtMost(decoded_bytes.saturating_add(HEADER_BYTES))
+    }
+
+    fn decode_weight(&self) -> usize {
+        let is_fast = [c"blosclz", c"lz4", c"lz4hc", c"snappy"].contains(&self.compressor.0);
+        if is_fast { FAST } else { SLOW }
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {

@@ -1,10 +1,12 @@
 //! How much work a read is, estimated before it begins.
 //!
 //! The length of the result does not tell: one element of every chunk of a time series costs whole
-//! chunks. The number of threads is chosen from the bytes that have to be fetched and decoded.
+//! chunks. The number of threads is chosen from the values that have to be opened, and the bytes
+//! that have to be decoded. Work is counted in bytes that are copied meanwhile, a tenth of a
+//! nanosecond each. `python -m benchmarks.choices` measures what is chosen beside all other ways.
 
 use crate::array::io::ArrayIO;
-use crate::layout::chunk::{Elements, Shard};
+use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::memory::strides::Dim;
 use crate::read::job::Job;
 use crate::read::parts::PAGE_BYTES;
@@ -15,20 +17,24 @@ use crate::selection::plan::Part;
 /// Up to a result of this length and this many bytes of work, handing a read to the pool costs more
 /// than it gains.
 const ALONE_RESULT_BYTES: usize = 64 << 10;
-const ALONE_WORK_BYTES: usize = 4 * ALONE_RESULT_BYTES;
+const ALONE_WORK: usize = 640 << 10;
+/// The work of opening a file, reading from it and closing it.
+const OPEN_WORK: usize = 32 << 10;
 /// What a run of selected bytes is taken to decode or read around itself: about a block of a Blosc
 /// frame, whose length is only known once the chunk is open.
 const BLOCK_BYTES: usize = 64 << 10;
 /// Stands for the length of a variable-length element.
 const VARIABLE_BYTES: usize = 16;
+/// Decoding it takes so many times as long as copying it.
+const VARIABLE_WEIGHT: usize = 10;
 
 /// Whether a read is too little for the pool; `work` is asked for only if the result is short.
 pub(crate) fn is_little(result: usize, work: impl FnOnce() -> usize) -> bool {
-    result <= ALONE_RESULT_BYTES && work() <= ALONE_WORK_BYTES
+    result <= ALONE_RESULT_BYTES && work() <= ALONE_WORK
 }
 
 impl ArrayIO {
-    /// Estimated bytes that reading `count` chunks fetches and decodes.
+    /// Estimated work of reading `count` chunks, in bytes that are copied meanwhile.
     ///
     /// It is `count` times those of the chunk in the middle: a selection often has little of its
     /// first and last chunks. A chunk outside of the grid counts as none: reading it is the error.
@@ -51,7 +57,27 @@ impl ArrayIO {
             }
             ChunkStrategy::Whole | ChunkStrategy::Cached(_) => chunk.bytes,
         };
-        count.saturating_mul(decoded).saturating_mul(unit)
+        count.saturating_mul(self.work_of(&chunk, decoded.saturating_mul(unit)))
+    }
+
+    /// The work of `count` chunks that are decoded completely.
+    pub(in crate::read) fn effort_of_whole(&self, count: usize, chunk: &ChunkLayout) -> usize {
+        count.saturating_mul(self.work_of(chunk, chunk.bytes))
+    }
+
+    /// The work of decoding so many bytes of a chunk, and of opening it.
+    fn work_of(&self, chunk: &ChunkLayout, decoded: usize) -> usize {
+        let opening = if self.store.is_memory() { 0 } else { OPEN_WORK };
+        decoded.saturating_mul(weight_of(chunk)).saturating_add(opening)
+    }
+}
+
+/// About how many times as long as copying them decoding the elements of a chunk takes.
+fn weight_of(chunk: &ChunkLayout) -> usize {
+    match &chunk.encoding {
+        Encoding::Elements(elements) => elements.chain.decode_weight(),
+        Encoding::Variable(_) => VARIABLE_WEIGHT,
+        Encoding::Shard(shard) => weight_of(&shard.inner),
     }
 }
 

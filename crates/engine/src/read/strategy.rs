@@ -21,10 +21,10 @@ const RUN_BYTES: usize = 2 * LINE_BYTES;
 const MIN_BLOCK_CHUNK_BYTES: usize = 64 << 10;
 /// A smaller buffer stays in the CPU caches, in any order of visits.
 pub(in crate::read) const THIN_BUFFER_BYTES: usize = 16 << 20;
-/// With fewer chunks than threads, a selection of this size is divided by blocks.
-const SHARED_BYTES: usize = 1 << 20;
+/// With fewer chunks than threads, this much work is divided by blocks.
+const BLOCKS_WORK: usize = 4 << 20;
 /// For less work, dividing shards costs more than it gains.
-const MIN_SHARED_BYTES: usize = 128 << 10;
+const SHARDS_WORK: usize = 3 << 19;
 /// With this many shards for each thread, all threads have work without dividing shards.
 const ENOUGH_SHARDS: usize = 4;
 
@@ -109,7 +109,7 @@ impl ArrayIO {
         let Some(chunk) = self.layout.only_chunk() else { return Strategy::ByChunk };
         match &chunk.encoding {
             Encoding::Elements(elements) => plan
-                .and_then(|plan| self.interleaved(plan, bytes, chunk, elements))
+                .and_then(|plan| self.interleaved(plan, bytes, chunk, elements, job))
                 .map_or(Strategy::ByChunk, Strategy::Interleaved),
             Encoding::Shard(shard) if self.divides_shards(shard, count, bytes, job) => {
                 Strategy::ParallelShards(SharedShards { chunk, shard })
@@ -188,8 +188,8 @@ impl ArrayIO {
         self.word_of(Some(&plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
     }
 
-    /// The bytes that a read of `selection` is estimated to fetch and decode, from which its threads
-    /// are chosen.
+    /// The estimated work of a read of `selection`, from which its threads are chosen: in bytes that
+    /// are copied meanwhile.
     ///
     /// # Errors
     /// As for [`Self::strategy_of`].
@@ -227,7 +227,7 @@ impl ArrayIO {
     ) -> bool {
         let pays = || {
             count < ENOUGH_SHARDS * pool::threads()
-                && (bytes >= MIN_SHARED_BYTES || self.effort(count, job) >= MIN_SHARED_BYTES)
+                && (bytes >= SHARDS_WORK || self.effort(count, job) >= SHARDS_WORK)
         };
         pool::threads() > 1
             && shard.outer.is_empty()
@@ -239,19 +239,27 @@ impl ArrayIO {
     }
 
     /// How the chunks of `plan` are read block by block, if that is faster.
-    fn interleaved<'a>(
+    fn interleaved<'a, 'j>(
         &self,
         plan: &Plan,
         bytes: usize,
         chunk: &'a ChunkLayout,
         elements: &'a Elements,
+        job: &dyn Fn(usize) -> Job<'j>,
     ) -> Option<Interleaved<'a>> {
         let item = self.layout.item_bytes;
-        let few = plan.tasks < pool::threads() && bytes >= SHARED_BYTES;
-        let pays = (few || bytes >= THIN_BUFFER_BYTES) && chunk.bytes > MIN_BLOCK_CHUNK_BYTES;
+        if !self.store.reads_parts() || !decodes_parts(elements) {
+            return None;
+        }
+        let is_large = chunk.bytes > MIN_BLOCK_CHUNK_BYTES;
+        // All of these chunks is the most; what is selected of them takes longer to find out.
+        let most = self.effort_of_whole(plan.tasks, chunk);
+        let few = is_large
+            && plan.tasks < pool::threads()
+            && most >= BLOCKS_WORK
+            && self.effort(plan.tasks, job) >= BLOCKS_WORK;
+        let pays = few || is_large && bytes >= THIN_BUFFER_BYTES;
         if !self.choices.shared.unwrap_or(pays)
-            || !self.store.reads_parts()
-            || !decodes_parts(elements)
             || plan.axes().iter().flatten().any(|s| matches!(s.part, Part::Listed { .. }))
             || (self.store.checks_whole_values() && self.selects_whole_chunks(plan))
         {
