@@ -195,7 +195,8 @@ impl ArrayIO {
     /// As for [`Self::strategy_of`].
     pub fn effort_of(&self, selection: &[AxisSelection]) -> Result<usize> {
         self.check_axes(selection)?;
-        let plan = self.plan(selection, &vec![0; buffer_shape(selection).len()])?;
+        let strides: PerAxis<isize> = buffer_shape(selection).iter().map(|_| 0).collect();
+        let plan = self.plan(selection, &strides)?;
         Ok(self.effort(plan.tasks, |task| Job::of(&plan.task(task))))
     }
 
