@@ -82,17 +82,8 @@ def child(name: str, contender: str, workers: int, folder: Path, options: Any) -
         batch = next(batches)
         first_s = time.perf_counter() - begun
         counted = "item" if key not in batch else key
-        crc, before = 0, 0
-        delivered = len(batch[counted])
-        if name == "G":
-            loader_sparse.check(path, batch)
-        elif contender in loader_peers.PEERS:
-            loader_peers.check(path, batch)
-        elif contender in loader_fields.OWN_ORDER:
-            loader_fields.check(path, batch)
-        else:
-            for field in fields:
-                crc = zlib.crc32(np.ascontiguousarray(batch[field]), crc)
+        before, delivered = 0, len(batch[counted])
+        crc = checked(name, contender, path, batch, fields)
         del batch
         if workers:
             before, cpu, begun = delivered, tree()[0], time.perf_counter()
@@ -120,6 +111,22 @@ def child(name: str, contender: str, workers: int, folder: Path, options: Any) -
         "waited": waited / took,
         "crc": crc,
     }
+
+
+def checked(name: str, contender: str, path: Path, batch: Any, fields: list[str]) -> int:
+    """A checksum of a batch in our order; one in an order of its own is compared with the data."""
+    if name == "G":
+        loader_sparse.check(path, batch)
+    elif contender in loader_peers.PEERS:
+        loader_peers.check(path, batch)
+    elif contender in loader_fields.OWN_ORDER:
+        loader_fields.check(path, batch)
+    else:
+        crc = 0
+        for field in fields:
+            crc = zlib.crc32(np.ascontiguousarray(batch[field]), crc)
+        return crc
+    return 0
 
 
 class Busy:

@@ -24,19 +24,17 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import zarrix as zarr
 from zarrix import ml
 
 from benchmarks import loader_fields, loader_peers, loader_zarr
 from benchmarks.latency import behind
-from benchmarks.loader import ROOT, tree
+from benchmarks.loader import ROOT, checked, tree
 from benchmarks.loader_data import ROWS, SEED, Row, made
 
 BUCKET = "loader"
@@ -190,14 +188,7 @@ def child(name: str, contender: str, workers: int, folder: Path, far: Far) -> di
         batch = next(batches)
         first_s = time.perf_counter() - begun
         counted = "item" if key not in batch else key
-        crc = 0
-        if contender.startswith("litdata"):
-            loader_peers.check(path, batch)
-        elif contender in loader_fields.OWN_ORDER:
-            loader_fields.check(path, batch)
-        else:
-            for field in fields:
-                crc = zlib.crc32(np.ascontiguousarray(batch[field]), crc)
+        crc = checked(name, contender, path, batch, fields)
         speeds: list[float] = []
         cpu_ms = 0.0
         delivered = len(batch[counted])

@@ -40,7 +40,7 @@ def bytes_read() -> int:
     raise AssertionError("no rchar")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="counts by /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/io counts what was read")
 def test_the_index_is_read_once(tmp_path: Path) -> None:
     stored(tmp_path / "z", 7)
     time.sleep(SETTLED_S)
@@ -53,6 +53,22 @@ def test_the_index_is_read_once(tmp_path: Path) -> None:
     for place in range(50):
         assert z[100 + place, 50] == 7 + place
     assert (bytes_read() - begun) < INDEX_BYTES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/io counts what was read")
+def test_an_index_that_is_longer_than_all_may_be_is_not_kept(tmp_path: Path) -> None:
+    """A document may claim any number of inner chunks; a handle keeps 32 MiB of indexes."""
+    count = 2**21 + 2**10
+    z = zarr.create_array(
+        tmp_path / "z", shape=(count,), chunks=(1,), shards=(count,), dtype="u1", compressors=None
+    )
+    z[5:9] = 7
+    time.sleep(SETTLED_S)
+    z = zarr.open_array(tmp_path / "z", mode="r")
+    for _ in range(2):
+        begun = bytes_read()
+        assert (z[4], z[5]) == (0, 7)
+        assert bytes_read() - begun > 2 * 16 * count
 
 
 def test_a_shard_that_is_replaced_is_read_with_its_own_index(tmp_path: Path) -> None:

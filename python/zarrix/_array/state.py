@@ -241,20 +241,6 @@ class ArrayState(Member):
             stored=node.attributes,
         )
 
-    def _with_stores(self, change: Callable[[Store], Store]) -> Self:
-        """The same array, by other handles of its stores; nothing is read. It is not a view."""
-        state = self.__getstate__()
-        chunk_store, path = state.pop("chunk_store"), state.pop("path")
-        location = Location(
-            change(state.pop("store")),
-            path,
-            None,
-            None if chunk_store is None else change(chunk_store),
-        )
-        assert self._document is not None  # That of the node that it was opened from.
-        node = nodes.Node(self._metadata.zarr_format, "array", self._document)
-        return self._at(location, node, **state)
-
     def __getstate__(self) -> dict[str, Any]:
         state = {
             "store": self._store,

@@ -11,6 +11,7 @@ from zarrix import _engine
 from zarrix._array.array import Array
 from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
+from zarrix._array.other_stores import with_stores
 from zarrix._selection.values import fill_element
 from zarrix._stores.base import Store
 from zarrix._stores.remote.store import RemoteStore
@@ -113,7 +114,7 @@ class Frozen:
         stores = (array.store, array.chunk_store)
         if not any(isinstance(store, RemoteStore) for store in stores):
             return array
-        return array._with_stores(self._store)
+        return with_stores(array, self._store)
 
     def _store(self, store: Store) -> Store:
         if not isinstance(store, RemoteStore):

@@ -31,9 +31,10 @@ impl Indexes {
         self.with(|cached| cached.by_key.get(key).cloned())
     }
 
-    /// Caches an index, unless the value has no generation: a change could not be detected.
+    /// Caches an index, unless the value has no generation, so that a change could not be detected,
+    /// or the index alone is longer than all may be.
     pub(crate) fn insert(&self, key: &str, index: &Arc<Index>, generation: Generation) {
-        if generation == Generation::default() {
+        if generation == Generation::default() || index.bytes() > MAX_INDEX_BYTES {
             return;
         }
         let (key, index) = (key.to_owned(), Arc::clone(index));
