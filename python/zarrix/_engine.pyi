@@ -10,6 +10,7 @@ from datetime import timedelta
 from os import PathLike
 from typing import Any, final
 
+import numpy.typing as npt
 from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "CancelToken",
     "FaultyStore",
     "FileParts",
+    "LARGE_RESULT_BYTES",
     "LOCKS_ARE_WHOLE",
     "Layout",
     "LocalStore",
@@ -36,10 +38,13 @@ __all__ = [
     "chunk_cache_bytes",
     "chunk_cache_counts",
     "concurrent_requests",
+    "empty",
     "read_many",
+    "result_cache_bytes",
     "set_chunk_cache_bytes",
     "set_concurrent_requests",
     "set_most_answer_bytes",
+    "set_result_cache_bytes",
     "set_threads",
     "summarize",
     "threads",
@@ -49,6 +54,8 @@ __all__ = [
 __version__: str
 SYSTEM: str
 """The code that the engine uses: ``linux``, ``macos``, ``windows``, ``portable`` for others."""
+LARGE_RESULT_BYTES: int
+"""The length from which `empty` takes memory that the engine keeps."""
 LOCKS_ARE_WHOLE: bool
 """Whether a process that has locked one chunk excludes others from all chunks of the array."""
 
@@ -621,6 +628,19 @@ def chunk_cache_bytes() -> int:
 
 def chunk_cache_counts() -> dict[str, int]:
     """Hits, misses, bytes of the hits, evictions; entries and bytes in the cache."""
+
+def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> npt.NDArray[Any]:
+    """``numpy.empty``. A result of `LARGE_RESULT_BYTES` or more may get the memory of one that was
+    freed within the last second.
+    """
+
+def set_result_cache_bytes(bytes: int) -> None:
+    """Limit the memory of freed results that is kept to this many bytes, and give back what is
+    kept; 0 turns it off.
+    """
+
+def result_cache_bytes() -> int:
+    """The maximum memory of freed results that is kept, in bytes."""
 
 def warn_of_waits_after(seconds: float) -> None:
     """The time after which a wait for a lock causes a warning; 10 seconds by default."""

@@ -15,10 +15,12 @@ mod many;
 mod means;
 mod notices;
 mod npystring;
+mod numpy_table;
 mod objects;
 mod python_answers;
 mod python_store;
 mod remote;
+mod results;
 mod signals;
 mod slots;
 mod store;
@@ -46,6 +48,8 @@ mod _engine {
     use crate::means::{block_means, summarize};
     #[pymodule_export]
     use crate::remote::ObjectStore;
+    #[pymodule_export]
+    use crate::results::empty;
     #[pymodule_export]
     use crate::store::{FileParts, LocalStore, MemoryStore, PythonStore, Store, ZipStore};
     #[pymodule_export]
@@ -111,6 +115,19 @@ mod _engine {
             ("entries", counts.entries),
             ("bytes", counts.bytes),
         ])
+    }
+
+    #[pymodule_export]
+    const LARGE_RESULT_BYTES: usize = zarrix_engine::LARGE_RESULT_BYTES;
+
+    #[pyfunction]
+    fn set_result_cache_bytes(bytes: usize) {
+        zarrix_engine::set_result_cache_bytes(bytes);
+    }
+
+    #[pyfunction]
+    fn result_cache_bytes() -> usize {
+        zarrix_engine::result_cache_bytes()
     }
 
     #[pyfunction]

@@ -12,6 +12,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::numpy_table::Table;
+
 /// Bytes of one packed string.
 pub const PACKED_BYTES: usize = 16;
 
@@ -20,8 +22,6 @@ const BINARY_INTERFACE: c_uint = 0x0200_0000;
 /// `NPY_2_0_API_VERSION`: the first version with strings.
 const FIRST_WITH_STRINGS: c_uint = 0x12;
 
-const GET_BINARY_INTERFACE: usize = 0;
-const GET_FEATURE_VERSION: usize = 211;
 const LOAD: usize = 313;
 const PACK: usize = 314;
 const ACQUIRE: usize = 316;
@@ -34,7 +34,6 @@ struct Unpacked {
     data: *const c_char,
 }
 
-type Version = unsafe extern "C" fn() -> c_uint;
 type Load = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Unpacked) -> c_int;
 type Pack = unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_char, usize) -> c_int;
 type Acquire = unsafe extern "C" fn(*const ffi::PyObject) -> *mut c_void;
@@ -57,36 +56,21 @@ impl Api {
     }
 
     fn find(py: Python<'_>) -> PyResult<Self> {
-        let capsule = py.import("numpy._core._multiarray_umath")?.getattr("_ARRAY_API")?;
-        // SAFETY: attached; a capsule that is none, or has a name, gives null and an exception.
-        let table = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) };
-        if table.is_null() {
-            return Err(PyErr::fetch(py));
-        }
-        let table = table.cast::<*const c_void>();
-        // SAFETY: NumPy's table has more entries than any number that is asked for here: the two
-        // versions are in every one, and the others are asked for after these were looked at.
-        let entry = |number: usize| unsafe { *table.add(number) };
-        // SAFETY: the entries are functions of this type, in every NumPy.
-        let (binary, feature) = unsafe {
-            (
-                std::mem::transmute::<*const c_void, Version>(entry(GET_BINARY_INTERFACE))(),
-                std::mem::transmute::<*const c_void, Version>(entry(GET_FEATURE_VERSION))(),
-            )
-        };
-        if binary != BINARY_INTERFACE || feature < FIRST_WITH_STRINGS {
+        let table = Table::find(py)?;
+        let Table { binary_interface: binary, features, .. } = table;
+        if binary != BINARY_INTERFACE || features < FIRST_WITH_STRINGS {
             return Err(PyRuntimeError::new_err(format!(
-                "the strings of this NumPy (interface {binary:#x}, {feature:#x}) are not known to \
+                "the strings of this NumPy (interface {binary:#x}, {features:#x}) are not known to \
                  this version; read them into an array of objects"
             )));
         }
-        // SAFETY: in this binary interface the entries are functions of these types.
+        // SAFETY: this NumPy has the entries, which are functions of these types.
         unsafe {
             Ok(Self {
-                load: std::mem::transmute::<*const c_void, Load>(entry(LOAD)),
-                pack: std::mem::transmute::<*const c_void, Pack>(entry(PACK)),
-                acquire: std::mem::transmute::<*const c_void, Acquire>(entry(ACQUIRE)),
-                release: std::mem::transmute::<*const c_void, Release>(entry(RELEASE)),
+                load: std::mem::transmute::<*const c_void, Load>(table.entry(LOAD)),
+                pack: std::mem::transmute::<*const c_void, Pack>(table.entry(PACK)),
+                acquire: std::mem::transmute::<*const c_void, Acquire>(table.entry(ACQUIRE)),
+                release: std::mem::transmute::<*const c_void, Release>(table.entry(RELEASE)),
             })
         }
     }

@@ -8,11 +8,13 @@ branch off at one flag, which is set when the array is opened.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from zarrix import _engine
 from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
 from zarrix._array.properties import ArrayProperties
@@ -103,7 +105,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         if basic is None:
             return self._read(selection)
         axes, shape, new_axes = basic
-        out: Any = np.empty(shape, metadata.dtype, self._result_order)
+        # The engine makes small ones by NumPy, too, but that takes longer.
+        empty = np.empty if prod(shape) < self._large_result else _engine.empty
+        out: Any = empty(shape, metadata.dtype, self._result_order)
         self._io.read(axes, out)
         if shape and not new_axes:
             return out
@@ -161,7 +165,8 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
                 return self._read(selection, out)
             self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
-        result: Any = np.empty(shape, metadata.dtype, self._result_order)
+        empty = np.empty if prod(shape) < self._large_result else _engine.empty
+        result: Any = empty(shape, metadata.dtype, self._result_order)
         self._io.read(axes, result)
         return self._shaped(result, new_axes, selection)
 

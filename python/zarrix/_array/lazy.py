@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarrix import _engine
 from zarrix._display.labels import byte_count
 from zarrix._errors import ArrayIndexError
 from zarrix._selection.basic import AxisSelection
@@ -266,7 +267,7 @@ class LazyArray(ReadLater):
                [1, 4],
                [2, 5]])
         """
-        buffer = np.empty(self.shape, self.dtype) if out is None else None
+        buffer = _engine.empty(self.shape, self.dtype, "C") if out is None else None
         target = as_out(out, self.dtype, self.shape) if buffer is None else buffer
         self._array._read_into(self._indexer(), self._in_stored_order(target))
         if buffer is None:

@@ -76,7 +76,7 @@ class _Entry:
             dtype, native = conversion_of(convert, dtype, size, out)
         self.given: Any = None if out is None else as_out(out, self.cast_to or dtype, wanted)
         is_direct = self.given is not None and self.cast_to is None
-        result: Any = self.given if is_direct else np.empty(wanted, dtype)
+        result: Any = self.given if is_direct else _engine.empty(wanted, dtype, "C")
         self.result = result
         self.element = fill_element(metadata.dtype, metadata.fill_value)
         padding = self.element if pad is None else _element(pad, metadata.dtype)

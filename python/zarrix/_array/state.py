@@ -110,6 +110,7 @@ class ArrayState(Member):
         "_io",
         "_is_detached",
         "_is_view",
+        "_large_result",
         "_meta_array",
         "_metadata",
         "_name",
@@ -326,10 +327,13 @@ class ArrayState(Member):
         return config.syncs if self._durable is None else self._durable
 
     def _set_paths(self) -> None:
-        """Decide once which reads and writes may take the fast path."""
+        """Decide once which reads and writes may take the fast path, and from how many elements on
+        a result may take the memory of another.
+        """
         is_plain = self._cache_metadata and self._cast_to is None
         self._plain_read = is_plain
         self._plain_write = is_plain and not self._read_only and self._synchronizer is None
+        self._large_result = _engine.LARGE_RESULT_BYTES // max(1, self._metadata.dtype.itemsize)
 
     def _refresh(self) -> None:
         if not self._cache_metadata and not self._is_view:

@@ -45,7 +45,7 @@ class Transfer(ArrayState):
             return out
         # Points have no order of axes: zarr-python gives them in that of the coordinates.
         order = "C" if indexer.coords else self._result_order
-        result: Any = np.empty(indexer.shape, metadata.dtype, order)
+        result: Any = _engine.empty(indexer.shape, metadata.dtype, order)
         read_indexer(self._io, indexer, result)
         if fields is not None:
             result = _fields_of(result, fields)

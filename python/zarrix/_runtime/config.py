@@ -25,6 +25,7 @@ __all__ = ["Config", "config"]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
+_RESULT_CACHE_BYTES = 256 << 20
 _NOT_GIVEN: Any = object()
 
 
@@ -58,6 +59,13 @@ class Config:
         ``misses`` count chunks that were cached or had to be decoded (or blocks of large Blosc
         chunks). ``hit_bytes`` is the decoded size of the hits, and ``evicted`` counts entries that
         were removed to make room. ``entries`` and ``bytes`` are the current size.
+    result_cache_bytes : int
+        Maximum memory of freed results that is kept for the next results, in bytes
+        (``ZARRIX_RESULT_CACHE_BYTES``); by default 256 MiB, or a sixteenth of the memory if that is
+        less. 0 turns it off. It concerns results of 32 MiB or more on Linux, which are read faster
+        into memory that the kernel need not clear. The kernel may take this memory at any time,
+        forked children do not have it, and it is given back after a second without such a result.
+        Nothing is kept where the address space is limited (``RLIMIT_AS``).
     default_zarr_format : 2, 3 or None
         Format of new arrays and groups if the call names none (``ZARRIX_DEFAULT_ZARR_FORMAT``).
         With None, the default, each function chooses.
@@ -121,7 +129,9 @@ class Config:
         self._read_missing_chunks = True
         self._allow_pickle = False
         self._ignored: dict[str, Any] = {}
-        self.max_chunk_bytes = _default_chunk_bytes(memory_bytes())
+        memory = memory_bytes()
+        self.result_cache_bytes = min(_RESULT_CACHE_BYTES, memory // 16)
+        self.max_chunk_bytes = _default_chunk_bytes(memory)
         self._max_variable_chunk_bytes = min(_GIB, self._max_chunk_bytes)
         self._max_document_bytes = 64 << 20
         for name, parse in _VARIABLES.items():
@@ -168,6 +178,15 @@ class Config:
     def chunk_cache_counts(self) -> dict[str, int]:
         """Hits, misses and evictions of the cache of decoded chunks, and its current size."""
         return _engine.chunk_cache_counts()
+
+    @property
+    def result_cache_bytes(self) -> int:
+        """Most memory of freed results that is kept for the next, in bytes; 0 if there is none."""
+        return _engine.result_cache_bytes()
+
+    @result_cache_bytes.setter
+    def result_cache_bytes(self, count: int) -> None:
+        _engine.set_result_cache_bytes(_whole_number("result_cache_bytes", count, least=0))
 
     # Only setters have literal types, because IPython's completer fails on a property that returns
     # one.
@@ -466,6 +485,7 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "threads": int,
     "concurrent_requests": int,
     "chunk_cache_bytes": int,
+    "result_cache_bytes": int,
     "default_zarr_format": _parse_format,
     "durability": str,
     "write_empty_chunks": _parse_bool,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix import _engine
 from zarrix._array.transfer import read_indexer, write_indexer
 from zarrix._selection.fancy import Indexer
 from zarrix.interop._bound import Bound
@@ -35,7 +36,7 @@ def read_box(bound: Bound, box: Box | None) -> Any:
         return DECLINED
     axes, shape = box
     io: Any = bound.io
-    found: Any = np.empty(shape, bound.stored, bound.order)
+    found: Any = _engine.empty(shape, bound.stored, bound.order)
     try:
         io.read(axes, found)
     except Exception:
@@ -52,7 +53,7 @@ def read_selected(bound: Bound, indexer: Indexer | None, out: Any = None) -> Any
     if out is None or bound.dtype is not bound.stored:
         # zarr-python reads points as a list of elements, which has no other order.
         order = "C" if indexer.coords else bound.order
-        found = np.empty(indexer.shape, bound.stored, order)
+        found = _engine.empty(indexer.shape, bound.stored, order)
     try:
         read_indexer(io, indexer, found)
     except Exception:

@@ -14,6 +14,7 @@ pub(crate) mod macos;
 pub(crate) mod names;
 #[cfg(all(any(target_os = "linux", target_vendor = "apple"), not(feature = "portable")))]
 pub(crate) mod ofd;
+pub(crate) mod pages;
 #[cfg(unix)]
 #[cfg(any(feature = "portable", not(any(target_os = "linux", target_vendor = "apple"))))]
 pub(crate) mod portable;
@@ -35,6 +36,7 @@ pub(crate) use macos::*;
 pub(crate) use names::*;
 #[cfg(all(any(target_os = "linux", target_vendor = "apple"), not(feature = "portable")))]
 pub(crate) use ofd::*;
+pub(crate) use pages::*;
 #[cfg(unix)]
 #[cfg(any(feature = "portable", not(any(target_os = "linux", target_vendor = "apple"))))]
 pub(crate) use portable::*;
