@@ -64,6 +64,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="minutes long; run with --long"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A worker without tests takes some of another one, which it would wait for otherwise."""
+    if config.getoption("dist") != "load":
+        return None
+    # Only pytest-xdist calls this.
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_collection_finish() -> None:
     # The half million objects that describe the tests stay to the end: no collection of garbage
     # looks at them again, which takes 0.3 s each time.

@@ -120,7 +120,12 @@ def test_another_port_is_another_server(running: Running) -> None:
 def test_false_requests_get_an_error_and_no_data(
     running: Running, request_: bytes, status: bytes
 ) -> None:
-    answer = running.send(request_)
+    try:
+        answer = running.send(request_)
+    except ConnectionResetError:
+        # The server has closed while the rest of a request that is too long was on its way.
+        assert len(request_) > 65536
+        return
     assert answer.startswith(b"HTTP/1.1 " + status), answer[:200]
     assert b"data.zarr" not in answer
 
