@@ -505,3 +505,15 @@ def test_a_string_in_a_longer_shape_keeps_the_length_of_its_dtype():
     z = zarr.zeros((), dtype="<U3")
     z[...] = np.array(["a"])
     assert z[()] == "a"
+
+
+def test_large_results_are_right_and_their_own() -> None:
+    """From 32 MiB on their memory is not NumPy's on every system."""
+    z = zarr.create(shape=(40, 2**20), chunks=(10, 2**20), dtype="u1", compressor=None)
+    z[...] = np.arange(40, dtype="u1")[:, None]
+    for _ in range(3):
+        first, second = z[...], z[::-1]
+        first[...] = 99
+        assert (second == np.arange(40, dtype="u1")[::-1, None]).all()
+        second[...] = 98
+        del first, second

@@ -41,8 +41,8 @@ pub use layout::chunk_shapes::{Chain, ChainOf};
 pub use layout::document::Layout;
 pub use memory::convert::{Conversion, Float, Formula, Number};
 pub use memory::results::{
-    LARGE_RESULT_BYTES, allocate_result, allocate_zeros, release_result, resize_result,
-    result_cache_bytes, set_result_cache_bytes,
+    KEEPS_RESULTS, LARGE_RESULT_BYTES, allocate_result, allocate_zeros, release_result,
+    resize_result, result_cache_bytes, set_result_cache_bytes,
 };
 pub use read::cost::Cost;
 pub use selection::picks::Picks;

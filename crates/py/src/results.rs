@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use zarrix_engine::{
-    LARGE_RESULT_BYTES, allocate_result, allocate_zeros, release_result, resize_result,
-    result_cache_bytes,
+    KEEPS_RESULTS, LARGE_RESULT_BYTES, allocate_result, allocate_zeros, release_result,
+    resize_result, result_cache_bytes,
 };
 
 use crate::numpy_table::Table;
@@ -96,7 +96,7 @@ unsafe extern "C" fn free(_: *mut c_void, old: *mut c_void, _: usize) {
 /// What the first large result finds out about NumPy.
 struct Numpy {
     empty: Py<PyAny>,
-    /// `None` where this NumPy is not known: its own memory serves then.
+    /// `None` where this system keeps no memory, or this NumPy is not known: NumPy's memory serves then.
     allocator: Option<Allocator>,
 }
 
@@ -118,7 +118,8 @@ impl Numpy {
 impl Allocator {
     fn find(py: Python<'_>) -> PyResult<Option<Self>> {
         let table = Table::find(py)?;
-        if !BINARY_INTERFACES.contains(&table.binary_interface)
+        if !KEEPS_RESULTS
+            || !BINARY_INTERFACES.contains(&table.binary_interface)
             || table.features < FIRST_WITH_ALLOCATORS
         {
             return Ok(None);

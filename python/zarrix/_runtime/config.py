@@ -25,7 +25,7 @@ __all__ = ["Config", "config"]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
-_RESULT_CACHE_BYTES = 256 << 20
+_MOST_RESULT_CACHE_BYTES = 4 * _GIB
 _NOT_GIVEN: Any = object()
 
 
@@ -61,11 +61,11 @@ class Config:
         were removed to make room. ``entries`` and ``bytes`` are the current size.
     result_cache_bytes : int
         Maximum memory of freed results that is kept for the next results, in bytes
-        (``ZARRIX_RESULT_CACHE_BYTES``); by default 256 MiB, or a sixteenth of the memory if that is
-        less. 0 turns it off. It concerns results of 32 MiB or more on Linux, which are read faster
-        into memory that the kernel need not clear. The kernel may take this memory at any time,
-        forked children do not have it, and it is given back after a second without such a result.
-        Nothing is kept where the address space is limited (``RLIMIT_AS``).
+        (``ZARRIX_RESULT_CACHE_BYTES``); by default a sixteenth of the memory, and at most 4 GiB. 0
+        turns it off. It concerns results of 32 MiB or more, which are read faster into memory that
+        the kernel need not clear. The kernel may take what is kept at any time, forked children do
+        not have it, and it is given back after a second without such a result. Nothing is kept
+        where the address space is limited (``RLIMIT_AS``), and on systems other than Linux.
     default_zarr_format : 2, 3 or None
         Format of new arrays and groups if the call names none (``ZARRIX_DEFAULT_ZARR_FORMAT``).
         With None, the default, each function chooses.
@@ -130,7 +130,7 @@ class Config:
         self._allow_pickle = False
         self._ignored: dict[str, Any] = {}
         memory = memory_bytes()
-        self.result_cache_bytes = min(_RESULT_CACHE_BYTES, memory // 16)
+        self.result_cache_bytes = min(_MOST_RESULT_CACHE_BYTES, memory // 16)
         self.max_chunk_bytes = _default_chunk_bytes(memory)
         self._max_variable_chunk_bytes = min(_GIB, self._max_chunk_bytes)
         self._max_document_bytes = 64 << 20

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use zarrix_store::process::{Pages, PerProcess};
 
+/// Whether this system has memory that can be kept; the functions of this module give none elsewhere.
+pub const KEEPS_RESULTS: bool = Pages::EXIST;
 /// Results of so many bytes are worth a block of their own.
 pub const LARGE_RESULT_BYTES: usize = 32 << 20;
 

@@ -2,7 +2,7 @@
 
 use std::mem::ManuallyDrop;
 
-use crate::sys::{map_pages, set_pages_aside, take_pages_back, unmap_pages};
+use crate::sys::{HAS_PAGES, map_pages, set_pages_aside, take_pages_back, unmap_pages};
 
 /// A multiple of the page size of every system.
 const STEP: usize = 64 << 10;
@@ -18,6 +18,9 @@ pub struct Pages {
 unsafe impl Send for Pages {}
 
 impl Pages {
+    /// Whether this system has such blocks.
+    pub const EXIST: bool = HAS_PAGES;
+
     /// At least `bytes` bytes of zeros, in huge pages if `huge` and the kernel has them; `None` if
     /// there is no memory, or the system has no such blocks.
     #[must_use]

@@ -2,6 +2,9 @@
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod system {
+    /// Whether [`map_pages`] can give any.
+    pub(crate) const HAS_PAGES: bool = false;
+
     pub(crate) fn map_pages(_bytes: usize, _huge: bool) -> Option<*mut u8> {
         None
     }
@@ -27,6 +30,8 @@ mod system {
 mod system {
     use std::ffi::c_int;
     use std::ptr::null_mut;
+
+    pub(crate) const HAS_PAGES: bool = true;
 
     /// Of x86-64, and of most other processors.
     const HUGE: usize = 2 << 20;
