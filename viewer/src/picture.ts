@@ -237,6 +237,7 @@ export class Picture {
     this.drawMissing(view, index);
     this.drawMarks(view);
     pane.message.value = failure;
+    pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = quality;
     canvas.dataset.scale = String(view.scale);
     canvas.dataset.left = String(view.left);
@@ -244,7 +245,7 @@ export class Picture {
     canvas.dataset.index = index.join(",");
     canvas.dataset.range = look.range.join(",");
     canvas.dataset.path = pane.node.path;
-    canvas.dataset.stored = pane.stored.value || pane.storedFailed ? "1" : "0";
+    canvas.dataset.stored = pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0";
     canvas.dataset.ready = complete ? "1" : "0";
     canvas.dataset.drawn = String(++this.drawn);
     pane.ready.value = complete;

@@ -31,6 +31,8 @@ export class Pane {
   readonly ready = signal(false);
   readonly message = signal("");
   readonly quality = signal("");
+  /** Missing chunks look like stored ones, because the server has not said which they are. */
+  readonly hidesMissing = signal(false);
   readonly stored: Signal<Stored | null> = signal(null);
   /** What `stored` is the answer to, and whether it could not be had. */
   storedKey = "";

@@ -65,7 +65,11 @@ def check(screen: Screen, expected: Any, absent: Any = None) -> None:
     shown = screen.plane(*expected.shape[:2])
     wanted = painted.hatched(expected, drawn.left, drawn.top, int(drawn.scale), absent)
     different = (shown != wanted).any(axis=-1)
-    assert not different.any(), (np.count_nonzero(different), np.argwhere(different)[:3], drawn)
+    if different.any():
+        found = np.unique(shown[different], axis=0)[:4].tolist()
+        where = np.argwhere(different)[[0, -1]].tolist()
+        now = screen.page.locator("canvas.lower").evaluate("canvas => ({...canvas.dataset})")
+        raise AssertionError((np.count_nonzero(different), where, found, drawn, now))
 
 
 def finite(data: Any) -> tuple[float, float]:

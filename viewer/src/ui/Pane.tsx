@@ -272,11 +272,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
           aria-label={`Picture of ${pane.node.path || "the array"}, ${height} by ${width}, ${pane.kind.value}. The arrow keys move the cursor; press ? for all keys.`}
         />
         {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
-        {(pane.quality.value === "coarse" || pane.quality.value === "step") && (
-          <span class="quality">
-            {pane.quality.value === "coarse" ? "coarse: one element for each sampled chunk" : "every n-th element"}
-          </span>
-        )}
+        {notes(pane) && <span class="quality">{notes(pane)}</span>}
         {pane.message.value && (
           <p class="notice" role="alert">
             <bdi>{pane.message.value}</bdi>
@@ -288,6 +284,15 @@ function Canvas({ viewer, pane, pictures }: Props) {
       </output>
     </>
   );
+}
+
+/** What a picture does not show. */
+function notes(pane: Pane): string {
+  const found = [];
+  if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
+  if (pane.quality.value === "step") found.push("every n-th element");
+  if (pane.hidesMissing.value) found.push("not known which chunks are missing");
+  return found.join("; ");
 }
 
 function Wheel({ largest }: { largest: number }) {

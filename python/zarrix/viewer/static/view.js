@@ -1634,6 +1634,8 @@ var Pane = class _Pane {
   ready = y3(false);
   message = y3("");
   quality = y3("");
+  /** Missing chunks look like stored ones, because the server has not said which they are. */
+  hidesMissing = y3(false);
   stored = y3(null);
   /** What `stored` is the answer to, and whether it could not be had. */
   storedKey = "";
@@ -7827,6 +7829,7 @@ var Picture = class {
     this.drawMissing(view, index);
     this.drawMarks(view);
     pane.message.value = failure;
+    pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = quality;
     canvas.dataset.scale = String(view.scale);
     canvas.dataset.left = String(view.left);
@@ -7834,7 +7837,7 @@ var Picture = class {
     canvas.dataset.index = index.join(",");
     canvas.dataset.range = look.range.join(",");
     canvas.dataset.path = pane.node.path;
-    canvas.dataset.stored = pane.stored.value || pane.storedFailed ? "1" : "0";
+    canvas.dataset.stored = pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0";
     canvas.dataset.ready = complete ? "1" : "0";
     canvas.dataset.drawn = String(++this.drawn);
     pane.ready.value = complete;
@@ -8450,11 +8453,18 @@ function Canvas({ viewer, pane, pictures }) {
         }
       ),
       pane.kind.value === "flow" && /* @__PURE__ */ a4(Wheel, { largest: pane.look.value.range[1] }),
-      (pane.quality.value === "coarse" || pane.quality.value === "step") && /* @__PURE__ */ a4("span", { class: "quality", children: pane.quality.value === "coarse" ? "coarse: one element for each sampled chunk" : "every n-th element" }),
+      notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: notes(pane) }),
       pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) })
     ] }),
     /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) })
   ] });
+}
+function notes(pane) {
+  const found = [];
+  if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
+  if (pane.quality.value === "step") found.push("every n-th element");
+  if (pane.hidesMissing.value) found.push("not known which chunks are missing");
+  return found.join("; ");
 }
 function Wheel({ largest }) {
   const canvas = T2(null);
