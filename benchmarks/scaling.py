@@ -2,11 +2,14 @@
 
     python -m benchmarks.scaling [--rounds 9] [--files]
 
-The first table reads and writes the same arrays with 1, 2, 4 ... threads, as many as there are
-processors, in interleaved rounds; a figure is the median of how many times as fast that was as with
-one thread. The second reads an array of a million chunks, in shards and with ``--files`` as a
-million files too, and says what one chunk costs there beside one of an array of a thousand chunks.
-The third opens arrays of one chunk and of 10^9 chunks, none of them stored, and reads an element.
+The first table reads and writes the same arrays with 1, 2, 4 ... threads, up to 16 also where there
+are fewer processors, in interleaved rounds; a figure is the median of how many times as fast that
+was as with one thread. Threads without a processor of their own show what threads cost each other.
+The next line is what it costs a call to offer a part of its work to another thread: two chunks of
+64 bytes, which are read sooner than the other thread begins. The second table reads an array of a
+million chunks, in shards and with ``--files`` as a million files too, and says what one chunk costs
+there beside one of an array of a thousand chunks. The third opens arrays of one chunk and of 10^9
+chunks, none of them stored, and reads an element.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 
+from benchmarks.choices import opened
 from benchmarks.workloads import scratch_folder
 
 SIDE = 4096
@@ -56,7 +60,7 @@ def per_call(work: Callable[[], Any]) -> float:
 
 
 def counts_of_threads() -> list[int]:
-    most = len(os.sched_getaffinity(0))
+    most = max(16, len(os.sched_getaffinity(0)))
     return [1 << power for power in range(most.bit_length()) if 1 << power <= most]
 
 
@@ -83,6 +87,21 @@ def threads(folder: Path, rounds: int) -> None:
             print(f"{name + ': ' + what:>38} " + " ".join(f"{ratio:6.2f}" for ratio in ratios))
         if not np.array_equal(z[...], values):
             raise AssertionError("the array holds something else")
+
+
+def hand_over(folder: Path, rounds: int) -> None:
+    path = folder / "two"
+    z = zarr.create_array(str(path), shape=128, chunks=64, dtype="u1", compressors=None)
+    z[...] = np.arange(128)
+    ways = [opened(path, (alone, None, None)) for alone in (True, False)]
+    took: list[list[float]] = [[], []]
+    for number in range(rounds):
+        for turn in range(2):
+            which = (number + turn) % 2
+            took[which].append(per_call(lambda z=ways[which]: z[...]))
+    alone, offered = (statistics.median(times) * 1e6 for times in took)
+    cost = statistics.median((b - a) * 1e6 for a, b in zip(*took, strict=True))
+    print(f"{'two chunks of 64 bytes':>38} {alone:.1f} us alone, {offered:.1f} offered: {cost:.1f}")
 
 
 def many_chunks(folder: Path, rounds: int, files: bool) -> None:
@@ -139,6 +158,7 @@ def main() -> None:
     folder = scratch_folder()
     try:
         threads(folder, given.rounds)
+        hand_over(folder, given.rounds)
         many_chunks(folder, min(given.rounds, 3), given.files)
         empty_arrays(folder, given.rounds)
     finally:
