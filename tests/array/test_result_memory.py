@@ -162,9 +162,10 @@ def test_a_result_can_be_resized_pickled_and_viewed(stored):
     found = stored[...]
     again = pickle.loads(pickle.dumps(found))
     assert is_right(again)
-    found.shape = (ROWS * ROW,)
-    found.dtype = np.dtype("u8")
+    numbers = found.reshape(-1).view("u8")
     del found
+    assert numbers[-1] == int.from_bytes(bytes([ROWS - 1] * 8))
+    del numbers
     gc.collect()
     assert is_right(stored[...])
 
