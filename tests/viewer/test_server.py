@@ -123,7 +123,7 @@ def test_false_requests_get_an_error_and_no_data(
     try:
         answer = running.send(request_)
     except ConnectionResetError:
-        # The server has closed while the rest of a request that is too long was on its way.
+        # The server closes as soon as a request is too long, and does not read the rest.
         assert len(request_) > 65536
         return
     assert answer.startswith(b"HTTP/1.1 " + status), answer[:200]

@@ -33,7 +33,7 @@ mod system {
 
     pub(crate) const HAS_PAGES: bool = true;
 
-    /// Of x86-64, and of most other processors.
+    /// The length of a huge page on x86-64 and most other processors.
     const HUGE: usize = 2 << 20;
 
     /// Maps `bytes` bytes of zeros, a multiple of the page size.
