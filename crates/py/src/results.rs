@@ -96,7 +96,8 @@ unsafe extern "C" fn free(_: *mut c_void, old: *mut c_void, _: usize) {
 /// What the first large result finds out about NumPy.
 struct Numpy {
     empty: Py<PyAny>,
-    /// `None` where this system keeps no memory, or this NumPy is not known: NumPy's memory serves then.
+    /// `None` where this system keeps no memory, or this NumPy is not known. NumPy's own memory
+    /// serves then.
     allocator: Option<Allocator>,
 }
 
@@ -110,7 +111,8 @@ impl Numpy {
         static FOUND: PyOnceLock<Numpy> = PyOnceLock::new();
         FOUND.get_or_try_init(py, || {
             let empty = py.import("numpy")?.getattr("empty")?.unbind();
-            Ok(Self { empty, allocator: Allocator::find(py)? })
+            // A NumPy that keeps its table elsewhere is one that is not known.
+            Ok(Self { empty, allocator: Allocator::find(py).ok().flatten() })
         })
     }
 }

@@ -181,7 +181,7 @@ class Config:
 
     @property
     def result_cache_bytes(self) -> int:
-        """Most memory of freed results that is kept for the next, in bytes; 0 if there is none."""
+        """Most memory of freed results that is kept for the next, in bytes; 0 if none is kept."""
         return _engine.result_cache_bytes()
 
     @result_cache_bytes.setter

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use zarrix_store::process::{Pages, PerProcess};
 
-/// Whether this system has memory that can be kept; the functions of this module give none elsewhere.
+/// Whether this system has memory that can be kept; elsewhere the functions of this module give
+/// `None`.
 pub const KEEPS_RESULTS: bool = Pages::EXIST;
 /// Results of so many bytes are worth a block of their own.
 pub const LARGE_RESULT_BYTES: usize = 32 << 20;
@@ -35,7 +36,7 @@ pub fn set_result_cache_bytes(bytes: usize) {
     give_back();
 }
 
-/// Memory for a result of `bytes` bytes, with any content; `None` if there is none.
+/// Memory for a result of `bytes` bytes, with any content; `None` if the system refuses it.
 ///
 /// It is valid until [`release_result`], and aligned to 64 bytes.
 pub fn allocate_result(bytes: usize, huge: bool) -> Option<NonNull<u8>> {
@@ -48,7 +49,8 @@ pub fn allocate_zeros(bytes: usize, huge: bool) -> Option<NonNull<u8>> {
     handed_out(map(bytes.checked_add(HEADER)?, huge)?)
 }
 
-/// Moves a result to memory of another length; `None`, and the result stays, if there is none.
+/// Moves a result to memory of another length; `None`, and the result stays, if the system
+/// refuses it.
 ///
 /// # Safety
 /// `result` is from a function of this module, and was not released.
@@ -93,7 +95,7 @@ fn handed_out(pages: Pages) -> Option<NonNull<u8>> {
     NonNull::new(begin.wrapping_add(HEADER))
 }
 
-/// New memory; what is kept is given back if there is none without it.
+/// New memory; what is kept is given back where the system refuses more.
 fn map(bytes: usize, huge: bool) -> Option<Pages> {
     Pages::map(bytes, huge).or_else(|| {
         give_back();

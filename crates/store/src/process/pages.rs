@@ -22,7 +22,7 @@ impl Pages {
     pub const EXIST: bool = HAS_PAGES;
 
     /// At least `bytes` bytes of zeros, in huge pages if `huge` and the kernel has them; `None` if
-    /// there is no memory, or the system has no such blocks.
+    /// the system refuses them, or does not have such blocks.
     #[must_use]
     pub fn map(bytes: usize, huge: bool) -> Option<Self> {
         let bytes = bytes.max(1).checked_next_multiple_of(STEP)?;

@@ -10,17 +10,17 @@ mod system {
     }
 
     /// # Safety
-    /// None: there is no block.
+    /// Always safe: this system gives no blocks.
     pub(crate) unsafe fn unmap_pages(_begin: *mut u8, _bytes: usize) {}
 
     /// # Safety
-    /// None: there is no block.
+    /// Always safe: this system gives no blocks.
     pub(crate) unsafe fn set_pages_aside(_begin: *mut u8, _bytes: usize) -> bool {
         false
     }
 
     /// # Safety
-    /// None: there is no block.
+    /// Always safe: this system gives no blocks.
     pub(crate) unsafe fn take_pages_back(_begin: *mut u8, _bytes: usize) -> bool {
         false
     }
