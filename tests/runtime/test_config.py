@@ -29,6 +29,12 @@ def test_a_reset_gives_back_what_the_engine_keeps():
     assert config.to_dict() == before
 
 
+@pytest.mark.parametrize("name", ["chunk_cache_bytes", "result_cache_bytes"])
+def test_a_limit_beyond_all_memory_is_the_largest(name):
+    with config(**{name: 10**30}):
+        assert getattr(config, name) == sys.maxsize
+
+
 def test_a_call_without_a_block_sets_for_good():
     config(default_zarr_format=3)
     assert config.default_zarr_format == 3

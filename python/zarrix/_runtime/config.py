@@ -12,6 +12,7 @@ Reads never look here: the engine gets the settings that it needs beforehand.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
@@ -172,7 +173,7 @@ class Config:
 
     @chunk_cache_bytes.setter
     def chunk_cache_bytes(self, count: int) -> None:
-        _engine.set_chunk_cache_bytes(_whole_number("chunk_cache_bytes", count, least=0))
+        _engine.set_chunk_cache_bytes(_most_bytes("chunk_cache_bytes", count))
 
     @property
     def chunk_cache_counts(self) -> dict[str, int]:
@@ -186,7 +187,7 @@ class Config:
 
     @result_cache_bytes.setter
     def result_cache_bytes(self, count: int) -> None:
-        _engine.set_result_cache_bytes(_whole_number("result_cache_bytes", count, least=0))
+        _engine.set_result_cache_bytes(_most_bytes("result_cache_bytes", count))
 
     # Only setters have literal types, because IPython's completer fails on a property that returns
     # one.
@@ -471,6 +472,11 @@ def _whole_number(name: str, value: Any, least: int) -> int:
     if number < least:
         raise ValueError(f"{name} must be at least {least}, not {number}")
     return int(number)
+
+
+def _most_bytes(name: str, value: Any) -> int:
+    """A limit of memory; one that no machine reaches is the largest that the engine knows."""
+    return min(_whole_number(name, value, least=0), sys.maxsize)
 
 
 def _parse_bool(text: str) -> bool | str:
