@@ -13,7 +13,7 @@ use crate::layout::chunk::ChunkLayout;
 use crate::layout::document::Layout;
 use crate::memory::convert::Conversion;
 use crate::memory::copy;
-use crate::memory::strides::{Dims, Grid};
+use crate::memory::strides::{Dim, Dims, Grid};
 use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::picks::Picks;
 
@@ -191,6 +191,22 @@ impl<'a> ReadBuffer<'a> {
         out.conversion.is_none().then(|| out.base.wrapping_offset(offset))
     }
 
+    /// Copies one decoded element of `selected` to where it lies at `offset`, converted if need be.
+    ///
+    /// # Safety
+    /// As for [`Self::copy`].
+    pub unsafe fn copy_one(&self, selected: &ChunkSelection<'_>, offset: isize, from: *const u8) {
+        let out = self.out(selected);
+        let to = out.base.wrapping_offset(offset);
+        // SAFETY: as the caller vouches.
+        unsafe {
+            match out.conversion {
+                Some(conversion) => conversion.copy_grid(to, from, Grid::default()),
+                None => std::ptr::copy_nonoverlapping(from, to, self.layout.item_bytes),
+            }
+        }
+    }
+
     /// Copies a box of decoded elements to where it begins at `offset`, converted if need be.
     ///
     /// # Safety
@@ -201,8 +217,13 @@ impl<'a> ReadBuffer<'a> {
         selected: &ChunkSelection<'_>,
         offset: isize,
         from: *const u8,
-        dims: Dims,
+        dims: &[Dim],
     ) {
+        if dims.is_empty() {
+            // SAFETY: as the caller vouches.
+            return unsafe { self.copy_one(selected, offset, from) };
+        }
+        let dims = Dims::from_slice(dims);
         // SAFETY: as the caller vouches.
         unsafe { self.copy_grid(selected, offset, from, Grid { dims, ..Grid::default() }) }
     }

@@ -17,7 +17,7 @@ use crate::chunk::variable::decode_variable;
 use crate::error::CodecResult;
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
-use crate::memory::strides::{Dims, Grid};
+use crate::memory::strides::Grid;
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, Run, ShardSplit};
 use crate::selection::picks::Picks;
 use crate::selection::runs::walk;
@@ -174,7 +174,7 @@ pub(crate) fn scatter(
                     let element = decoded[at..at + item].as_ptr();
                     let offset = points.buffer_offset(*point);
                     // SAFETY: one element of the buffer, which has one for each point.
-                    unsafe { buffer.copy(selected, offset, element, Dims::new()) };
+                    unsafe { buffer.copy_one(selected, offset, element) };
                 }
             }
         }
@@ -214,7 +214,7 @@ pub(crate) fn decode_frame(
             let from = memory[bytes].as_ptr();
             // SAFETY: the bytes cover every element of this part in the chunk; the maker of the
             // buffer vouches for the other side.
-            unsafe { buffer.copy(selected, to, from, Dims::from_slice(dims)) };
+            unsafe { buffer.copy(selected, to, from, dims) };
             Ok(())
         })?;
     }

@@ -169,7 +169,9 @@ fn insert(
                 let at = points.chunk_offset(*point, &chunk.shape, &elements.strides);
                 let from = buffer.from.wrapping_offset(points.buffer_offset(*point));
                 // SAFETY: one element of the buffer, which has one for each point.
-                unsafe { copy::copy(memory[at..at + item].as_mut_ptr(), from, Dims::new(), item) }
+                unsafe {
+                    std::ptr::copy_nonoverlapping(from, memory[at..at + item].as_mut_ptr(), item);
+                }
             }
         }
     }

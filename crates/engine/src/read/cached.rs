@@ -23,7 +23,6 @@ use crate::chunk::lengths::check_max_length;
 use crate::chunk::shard_index::Index;
 use crate::error::{CodecResult, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
-use crate::memory::strides::Dims;
 use crate::read::parts::{Failed, WHOLE_BYTES, read_table, sparse_of, touched};
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::selection::runs::{clip, in_memory_order, walk};
@@ -515,7 +514,7 @@ fn scatter_blocks(
             };
             // SAFETY: `from` is followed by the bytes that cover every element of this part; the
             // maker of the buffer vouches for the other side.
-            unsafe { buffer.copy(selected, to, from, Dims::from_slice(dims)) };
+            unsafe { buffer.copy(selected, to, from, dims) };
             Ok(())
         })?;
     }
@@ -545,7 +544,7 @@ fn scatter_box(
             let from = cached[at.0 - bytes.start..].as_ptr();
             // SAFETY: the clipped box lies in the block; the maker of the buffer vouches for the
             // other side.
-            unsafe { buffer.copy(selected, at.1, from, Dims::from_slice(dims)) };
+            unsafe { buffer.copy(selected, at.1, from, dims) };
         });
     }
     true
