@@ -1,7 +1,7 @@
 //! One Blosc 1 frame, decoded whole or block by block.
 
 use super::extent::check_offset;
-use super::header::{Filter, Format, HEADER_BYTES, Header};
+use super::header::{Filter, Format, HEADER_BYTES, Header, MAX_SPLITS};
 use super::{blosclz, corrupt};
 use crate::deflate::Wrapping;
 use crate::memory::Refused;
@@ -10,6 +10,8 @@ use crate::{CodecError, Result, Scratch, lz4, zstd};
 
 /// Bytes before each stream: its encoded length.
 pub(super) const LENGTH_BYTES: usize = 4;
+/// So many elements are unshuffled faster by vectors than byte by byte.
+const MIN_VECTORS: usize = 32;
 /// Bytes of a cache line.
 const ALIGNMENT: usize = 64;
 
@@ -81,10 +83,53 @@ impl<'a> Frame<'a> {
             dst.copy_from_slice(&bytes[start..start + dst.len()]);
             return Ok(());
         }
-        let table = &self.src[HEADER_BYTES..];
-        let offset = read_length(table, index * LENGTH_BYTES)?;
-        let offset = check_offset(&self.header, offset, self.src.len())?;
-        decode_streams(&self.header, (self.src, offset), dst, scratch)
+        decode_streams(&self.header, (self.src, self.offset(index)?), dst, scratch)
+    }
+
+    /// Whether [`Self::decode_planes`] does less than [`Self::decode_block`].
+    pub fn has_planes(&self) -> bool {
+        let header = &self.header;
+        !header.stored && header.filter == Filter::Bytes && header.element_bytes > 1
+    }
+
+    /// Decodes block `index` into `dst`, which has that block's length, without putting elements
+    /// together: [`Planes::copy`] does that for those that are wanted.
+    ///
+    /// # Errors
+    /// As [`Self::decode_block`], and if the frame has no planes.
+    pub fn decode_planes(
+        &self,
+        index: usize,
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<Planes<'a>> {
+        let header = &self.header;
+        header.check_block(index, dst.len())?;
+        if !self.has_planes() {
+            return Err(corrupt("no planes"));
+        }
+        scratch.poll_after(dst.len())?;
+        let at = self.offset(index)?;
+        let mut streams = Streams { src: self.src, at, format: header.format };
+        let parts = header.n_streams(dst.len());
+        let element_bytes = header.element_bytes;
+        let mut planes = Planes {
+            stored: [None; MAX_SPLITS],
+            is_split: parts > 1,
+            element_bytes,
+            elements: dst.len() / element_bytes,
+        };
+        let stream_bytes = stream_bytes(dst.len(), parts)?;
+        for (room, stored) in dst.chunks_exact_mut(stream_bytes).zip(&mut planes.stored) {
+            *stored = streams.stored_or_decoded(room, scratch)?;
+        }
+        Ok(planes)
+    }
+
+    /// Where block `index` begins in the frame.
+    fn offset(&self, index: usize) -> Result<usize> {
+        let offset = read_length(&self.src[HEADER_BYTES..], index * LENGTH_BYTES)?;
+        check_offset(&self.header, offset, self.src.len())
     }
 
     /// Decodes all blocks into `dst`, which has the frame's decoded length.
@@ -104,6 +149,66 @@ impl<'a> Frame<'a> {
             self.decode_block(index, block, scratch)?;
         }
         Ok(())
+    }
+}
+
+/// A block that is decoded but still byte-shuffled: the first bytes of all elements, then all second
+/// ones, and so on.
+#[derive(Clone, Copy, Debug)]
+pub struct Planes<'a> {
+    /// The streams that the frame holds uncompressed; the others are decoded.
+    stored: [Option<&'a [u8]>; MAX_SPLITS],
+    /// Whether each plane is a stream; otherwise, all of them are one.
+    is_split: bool,
+    element_bytes: usize,
+    elements: usize,
+}
+
+impl Planes<'_> {
+    /// Copies the bytes of the block from `at` on to `to`; `decoded` is the memory that
+    /// [`Frame::decode_planes`] filled.
+    pub fn copy(&self, decoded: &[u8], at: usize, to: &mut [u8]) {
+        let unshuffled = self.unshuffle(decoded, at, to);
+        self.copy_bytes(decoded, at + unshuffled, &mut to[unshuffled..]);
+    }
+
+    /// Copies as many complete elements as pay for vectors; returns how many bytes these are.
+    fn unshuffle(&self, decoded: &[u8], at: usize, to: &mut [u8]) -> usize {
+        let (n, first) = (self.element_bytes, at / self.element_bytes);
+        let count = (to.len() / n).min(self.elements.saturating_sub(first));
+        if n > MAX_SPLITS || count < MIN_VECTORS || !at.is_multiple_of(n) {
+            return 0;
+        }
+        let mut planes: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        for (byte, plane) in planes[..n].iter_mut().enumerate() {
+            let (stream, begin) = match self.is_split {
+                true => (self.stored[byte], if self.stored[byte].is_some() { 0 } else { byte }),
+                false => (self.stored[0], byte),
+            };
+            let begin = begin * self.elements + first;
+            *plane = &stream.unwrap_or(decoded)[begin..begin + count];
+        }
+        unshuffle(&planes[..n], &mut to[..count * n]);
+        count * n
+    }
+
+    fn copy_bytes(&self, decoded: &[u8], at: usize, to: &mut [u8]) {
+        let (mut element, mut byte) = (at / self.element_bytes, at % self.element_bytes);
+        for (at, to) in (at..).zip(to) {
+            *to = if self.is_split {
+                let plane = self.stored[byte];
+                plane.map_or_else(|| decoded[byte * self.elements + element], |one| one[element])
+            } else {
+                // Bytes after the last complete element are not shuffled.
+                let is_whole = element < self.elements;
+                let from = if is_whole { byte * self.elements + element } else { at };
+                self.stored[0].unwrap_or(decoded)[from]
+            };
+            byte += 1;
+            if byte == self.element_bytes {
+                (element, byte) = (element + 1, 0);
+            }
+        }
     }
 }
 
@@ -149,16 +254,14 @@ fn decode_transposed<const PLANES: usize>(
     let element_bytes = header.element_bytes;
     let elements = dst.len() / element_bytes;
     let parts = header.n_streams(dst.len());
-    if !dst.len().is_multiple_of(parts) {
-        return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
-    }
+    let stream_bytes = stream_bytes(dst.len(), parts)?;
     let mut planes: [&[u8]; PLANES] = [&[]; PLANES];
     let mut tail: &[u8] = &[];
     // Vector loads that straddle cache lines take twice as long.
     let aligned = block.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
     let mut room = &mut block[aligned..aligned + dst.len()];
     for part in 0..parts {
-        let (here, rest) = room.split_at_mut(dst.len() / parts);
+        let (here, rest) = room.split_at_mut(stream_bytes);
         room = rest;
         let stream = streams.next(here, scratch)?;
         if parts > 1 {
@@ -188,6 +291,14 @@ fn decode_transposed<const PLANES: usize>(
         }
     }
     Ok(())
+}
+
+/// The decoded length of each of the `parts` streams of a block of `block_bytes`.
+fn stream_bytes(block_bytes: usize, parts: usize) -> Result<usize> {
+    if block_bytes.is_multiple_of(parts) {
+        return Ok(block_bytes / parts);
+    }
+    Err(corrupt(format!("a block of {block_bytes} bytes in {parts} streams")))
 }
 
 fn read_length(bytes: &[u8], at: usize) -> Result<usize> {
@@ -229,12 +340,24 @@ impl<'a> Streams<'a> {
     where
         'a: 'b,
     {
+        match self.stored_or_decoded(room, scratch)? {
+            Some(stored) => Ok(stored),
+            None => Ok(room),
+        }
+    }
+
+    /// The next stream if it is stored uncompressed; otherwise, it is decoded into `room`.
+    fn stored_or_decoded(
+        &mut self,
+        room: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<Option<&'a [u8]>> {
         let stream = self.take(room.len())?;
         if stream.len() == room.len() {
-            return Ok(stream);
+            return Ok(Some(stream));
         }
         decode_stream(self.format, stream, room, scratch)?;
-        Ok(room)
+        Ok(None)
     }
 
     /// Decodes `parts` streams one behind the other into `dst`.
@@ -244,15 +367,10 @@ impl<'a> Streams<'a> {
         parts: usize,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if !dst.len().is_multiple_of(parts) {
-            return Err(corrupt(format!("a block of {} bytes in {parts} streams", dst.len())));
-        }
-        for part in dst.chunks_exact_mut(dst.len() / parts) {
-            let stream = self.take(part.len())?;
-            if stream.len() == part.len() {
-                part.copy_from_slice(stream);
-            } else {
-                decode_stream(self.format, stream, part, scratch)?;
+        let stream_bytes = stream_bytes(dst.len(), parts)?;
+        for part in dst.chunks_exact_mut(stream_bytes) {
+            if let Some(stored) = self.stored_or_decoded(part, scratch)? {
+                part.copy_from_slice(stored);
             }
         }
         Ok(())
@@ -293,4 +411,81 @@ fn decode_stream(
         stream.len(),
         dst.len()
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+    use crate::{Input, from_config};
+
+    /// Elements of `element_bytes`: some planes are noise and stored, others become shorter.
+    fn elements(element_bytes: usize, bytes: usize) -> Vec<u8> {
+        let mut noise = 7u32;
+        let byte = |at: usize| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if at % element_bytes < element_bytes.div_ceil(3) {
+                (noise >> 24) as u8
+            } else {
+                (at / 5000) as u8
+            }
+        };
+        (0..bytes).map(byte).collect()
+    }
+
+    #[test]
+    fn planes_have_each_element_of_a_block() {
+        let (mut split, mut stored, mut together) = (0, 0, 0);
+        for cname in ["lz4", "lz4hc", "blosclz", "zlib", "zstd", "snappy"] {
+            for (element_bytes, block_bytes) in [(2, 0), (3, 3000), (4, 8192), (8, 1025), (20, 999)]
+            {
+                // The last block is shorter, and has a part of an element.
+                let decoded = elements(element_bytes, 20_011);
+                let configuration = serde_json::json!({
+                    "cname": cname, "clevel": 5, "shuffle": "shuffle",
+                    "typesize": element_bytes, "blocksize": block_bytes,
+                });
+                let codec = from_config("blosc", &configuration, Input { item_bytes: 1 }).unwrap();
+                let mut encoded = Vec::new();
+                codec.encode(&decoded, &mut encoded, &mut Scratch::default()).unwrap();
+                let frame = Frame::parse(&encoded, decoded.len()).unwrap();
+                assert!(frame.has_planes());
+                for (index, block) in decoded.chunks(frame.block_bytes()).enumerate() {
+                    let mut memory = vec![0xA5; block.len()];
+                    let planes =
+                        frame.decode_planes(index, &mut memory, &mut Scratch::default()).unwrap();
+                    split += usize::from(planes.is_split);
+                    stored += planes.stored.iter().flatten().count();
+                    together += usize::from(!planes.is_split);
+                    for length in [1, element_bytes, element_bytes + 3, 61 * element_bytes + 1] {
+                        for (at, wanted) in block.windows(length).enumerate() {
+                            let mut got = vec![0; length];
+                            planes.copy(&memory, at, &mut got);
+                            assert_eq!(got, wanted, "{cname} {element_bytes} {index} {at}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(split > 0 && stored > 0 && together > 0, "{split} {stored} {together}");
+    }
+
+    #[test]
+    fn frames_without_planes_are_refused() {
+        let decoded = elements(4, 4096);
+        for (shuffle, element_bytes) in [("noshuffle", 4), ("bitshuffle", 4), ("shuffle", 1)] {
+            let configuration = serde_json::json!({
+                "cname": "lz4", "clevel": 5, "shuffle": shuffle, "typesize": element_bytes,
+                "blocksize": 1024,
+            });
+            let codec = from_config("blosc", &configuration, Input { item_bytes: 1 }).unwrap();
+            let mut encoded = Vec::new();
+            codec.encode(&decoded, &mut encoded, &mut Scratch::default()).unwrap();
+            let frame = Frame::parse(&encoded, decoded.len()).unwrap();
+            assert!(!frame.has_planes());
+            let mut memory = vec![0; frame.block_bytes()];
+            assert!(frame.decode_planes(0, &mut memory, &mut Scratch::default()).is_err());
+        }
+    }
 }

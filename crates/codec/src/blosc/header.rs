@@ -12,7 +12,7 @@ const BIT_SHUFFLE: u8 = 0x04;
 const RESERVED: u8 = 0x08;
 const NO_SPLIT: u8 = 0x10;
 /// Streams of a split block: one per byte of an element, for elements of at most this many bytes.
-const MAX_SPLITS: usize = 16;
+pub(super) const MAX_SPLITS: usize = 16;
 /// The shortest stream that a block is split into.
 const MIN_STREAM_BYTES: usize = 128;
 const MAX_BLOCK_BYTES: usize = (i32::MAX as usize - 255 * 4) / 3;

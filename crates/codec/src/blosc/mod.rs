@@ -15,7 +15,7 @@ mod extent;
 mod header;
 
 pub use blocks::BlockEncoder;
-pub use decode::Frame;
+pub use decode::{Frame, Planes};
 pub use encode::{Blosc, Compressor, Shuffle};
 pub use extent::BlockTable;
 

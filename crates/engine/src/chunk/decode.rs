@@ -2,8 +2,9 @@
 //!
 //! A chunk that is contiguous in the buffer is decoded directly to it. If the format allows it
 //! (Blosc), only the selected blocks are decoded, each once and right before its elements are
-//! copied, while it is in cache. A shard in memory is divided into its inner chunks, each of which
-//! is decoded in the same way. A missing chunk reads as the fill value.
+//! copied, while it is in cache. If a part of byte-shuffled blocks is selected, only that is
+//! unshuffled. A shard in memory is divided into its inner chunks, each of which is
+//! decoded in the same way. A missing chunk reads as the fill value.
 
 use std::ops::Range;
 
@@ -12,6 +13,7 @@ use zarrix_codec::blosc::Frame;
 
 use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
 use crate::chunk::lengths::check_length;
+use crate::chunk::planes::{decode_selected, is_partial};
 use crate::chunk::shard_index::Index;
 use crate::chunk::variable::decode_variable;
 use crate::error::CodecResult;
@@ -198,9 +200,12 @@ pub(crate) fn decode_frame(
         scatter(stored, chunk, elements, selected, buffer);
         return Ok(());
     }
+    let item = buffer.layout.item_bytes;
+    if is_partial(frame, chunk, elements, selected, item) {
+        return decode_selected(frame, extents, chunk, elements, selected, buffer, (memory, chain));
+    }
     let block = frame.block_bytes();
     let mut decoded = zeros::<bool>(frame.n_blocks())?;
-    let item = buffer.layout.item_bytes;
     for selected in selected {
         walk(chunk, elements, selected, (block, item), &mut |bytes, dims, to| {
             for index in bytes.start / block..bytes.end.div_ceil(block) {

@@ -7,6 +7,7 @@ pub(crate) mod codecs;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod lengths;
+pub(crate) mod planes;
 pub(crate) mod shard_codec;
 pub(crate) mod shard_index;
 pub(crate) mod transpose_codec;

@@ -141,6 +141,16 @@ impl<'a> ChunkSelection<'a> {
         }
     }
 
+    /// How many elements are selected.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Points { which, .. } => which.len(),
+            Self::Box { parts, .. } => {
+                parts.iter().map(|part| part.count()).fold(1, usize::saturating_mul)
+            }
+        }
+    }
+
     /// Whether this selects all of a chunk's first `limits` elements along each axis, in order.
     pub fn covers(&self, limits: &[usize]) -> bool {
         matches!(self, Self::Box { parts, .. }

@@ -48,6 +48,14 @@ impl Part {
             || matches!(*self, Self::Strided { first: 0, count: 1, .. } if limit == 1)
     }
 
+    /// How many positions there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Strided { count, .. } => *count,
+            Self::Listed { positions, .. } => positions.len(),
+        }
+    }
+
     /// Where the first position lies in the buffer.
     pub fn begin(&self) -> isize {
         match self {
