@@ -31,6 +31,7 @@ mod lzma;
 pub mod member;
 pub mod memory;
 mod n5;
+pub mod nontemporal;
 mod number;
 mod packbits;
 mod pcodec;

@@ -24,6 +24,7 @@ pub struct Scratch {
     poll: Option<fn() -> bool>,
     unpolled_bytes: usize,
     ignored_bytes: Cell<usize>,
+    bypasses_caches: bool,
 }
 
 impl std::fmt::Debug for Scratch {
@@ -69,6 +70,16 @@ impl Scratch {
         }
         self.unpolled_bytes = 0;
         self.poll()
+    }
+
+    /// Whether decoders should bypass the CPU caches when they write to their destination, because
+    /// it is a part of a result that is larger. They may do it or not; the bytes are the same.
+    pub fn bypass_caches(&mut self, bypasses: bool) {
+        self.bypasses_caches = bypasses;
+    }
+
+    pub(crate) fn bypasses_caches(&self) -> bool {
+        self.bypasses_caches
     }
 
     /// Counts `bytes` after an encoded form that were ignored.

@@ -6,12 +6,14 @@ use super::{blosclz, corrupt};
 use crate::deflate::Wrapping;
 use crate::memory::Refused;
 use crate::transpose::{MAX_PLANES, bit_unshuffle, unshuffle};
-use crate::{CodecError, Result, Scratch, lz4, zstd};
+use crate::{CodecError, Result, Scratch, lz4, nontemporal, zstd};
 
 /// Bytes before each stream: its encoded length.
 pub(super) const LENGTH_BYTES: usize = 4;
 /// So many elements are unshuffled faster by vectors than byte by byte.
 const MIN_VECTORS: usize = 32;
+/// Bytes that are unshuffled at once before a non-temporal copy.
+const TILE_BYTES: usize = 8 << 10;
 /// Bytes of a cache line.
 const ALIGNMENT: usize = 64;
 
@@ -282,6 +284,9 @@ fn decode_transposed<const PLANES: usize>(
     match header.filter {
         _ if elements == 0 => {}
         Filter::Bits if elements.is_multiple_of(8) => bit_unshuffle(planes, whole),
+        Filter::Bytes if scratch.bypasses_caches() => {
+            unshuffle_nontemporal::<PLANES>(planes, whole);
+        }
         Filter::Bytes => unshuffle(planes, whole),
         // Bits are shuffled in groups of eight elements; c-blosc leaves other blocks unshuffled.
         Filter::Bits | Filter::None => {
@@ -291,6 +296,31 @@ fn decode_transposed<const PLANES: usize>(
         }
     }
     Ok(())
+}
+
+/// [`unshuffle`] to memory that is in no cache, by way of a tile that stays in one.
+fn unshuffle_nontemporal<const PLANES: usize>(planes: &[&[u8]], dst: &mut [u8]) {
+    let mut tile = [0; TILE_BYTES];
+    let element_bytes = planes.len();
+    let elements = dst.len() / element_bytes;
+    // Complete cache lines, if elements are not very long.
+    let at_once = match TILE_BYTES / element_bytes {
+        few @ ..ALIGNMENT => few,
+        many => many / ALIGNMENT * ALIGNMENT,
+    };
+    let mut parts: [&[u8]; PLANES] = [&[]; PLANES];
+    for first in (0..elements).step_by(at_once) {
+        let end = (first + at_once).min(elements);
+        for (part, plane) in parts.iter_mut().zip(planes) {
+            *part = &plane[first..end];
+        }
+        let dst = &mut dst[first * element_bytes..end * element_bytes];
+        let tile = &mut tile[..dst.len()];
+        unshuffle(&parts[..element_bytes], tile);
+        // SAFETY: two slices of one length.
+        unsafe { nontemporal::copy(dst.as_mut_ptr(), tile.as_ptr(), tile.len()) };
+    }
+    nontemporal::finish();
 }
 
 /// The decoded length of each of the `parts` streams of a block of `block_bytes`.

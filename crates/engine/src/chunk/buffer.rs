@@ -17,6 +17,9 @@ use crate::memory::strides::{Dim, Dims, Grid};
 use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::picks::Picks;
 
+/// Buffers of this length do not stay in the CPU caches anyway.
+const LARGE_BYTES: usize = 32 << 20;
+
 /// The destination of a read.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
@@ -165,17 +168,26 @@ pub(crate) struct ReadBuffer<'a> {
     pub layout: &'a Layout,
     /// Counts the missing chunks of the call.
     pub absent: Option<&'a AtomicUsize>,
+    is_large: bool,
 }
 
 impl<'a> ReadBuffer<'a> {
     pub fn new(target: Target<'a>, layout: &'a Layout) -> Self {
         let (objects, absent) = (target.sink(), target.absent());
-        Self { to: target.base(), outs: target.outs, objects, layout, absent }
+        let is_large = target.bytes(layout.item_bytes) >= LARGE_BYTES;
+        Self { to: target.base(), outs: target.outs, objects, layout, absent, is_large }
     }
 
     /// For a chunk that is contiguous memory.
     pub fn over(memory: &'a mut [u8], layout: &'a Layout) -> Self {
-        Self { to: memory.as_mut_ptr(), outs: &[], objects: None, layout, absent: None }
+        Self {
+            to: memory.as_mut_ptr(),
+            outs: &[],
+            objects: None,
+            layout,
+            absent: None,
+            is_large: false,
+        }
     }
 
     /// The memory of `selected`, and how its numbers are converted.
@@ -239,13 +251,16 @@ impl<'a> ReadBuffer<'a> {
         from: *const u8,
         grid: Grid,
     ) {
-        let out = self.out(selected);
+        let (out, item) = (self.out(selected), self.layout.item_bytes);
         let to = out.base.wrapping_offset(offset);
         // SAFETY: as the caller vouches.
         unsafe {
             match out.conversion {
                 Some(conversion) => conversion.copy_grid(to, from, grid),
-                None => copy::copy_grid(to, from, grid, self.layout.item_bytes),
+                None if self.is_large && grid.lists.is_empty() => {
+                    copy::copy_nontemporal(to, from, grid.dims, item);
+                }
+                None => copy::copy_grid(to, from, grid, item),
             }
         }
     }
@@ -265,6 +280,11 @@ impl<'a> ReadBuffer<'a> {
                 None => self.layout.fill.put(to, grid),
             }
         }
+    }
+
+    /// Whether all of the buffer is larger than the CPU caches.
+    pub fn is_large(&self) -> bool {
+        self.is_large
     }
 
     pub fn count_absent(&self) {

@@ -105,7 +105,11 @@ fn decode_elements(
     scratch: &mut DecodeScratch<'_>,
 ) -> CodecResult<()> {
     if let Some(straight) = straight(chunk, elements, selected, buffer) {
-        return elements.chain.decode_into(encoded, straight, scratch.chain);
+        // Codecs after the first one would read again what it has written.
+        scratch.chain.codec.bypass_caches(buffer.is_large() && elements.chain.decodes_parts());
+        let decoded = elements.chain.decode_into(encoded, straight, scratch.chain);
+        scratch.chain.codec.bypass_caches(false);
+        return decoded;
     }
     if elements.chain.is_identity() {
         check_length(encoded.len(), chunk.bytes)?;

@@ -22,8 +22,8 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, dims: Dims, item: usize)
     unsafe { copy_normal(dst, src, &dims, item) }
 }
 
-/// Copies a box as [`copy`] does, by non-temporal writes where these are faster: to a buffer larger
-/// than the caches, for short runs of elements that lie far apart in the source.
+/// Copies a box as [`copy`] does, to a buffer that is larger than the CPU caches: by non-temporal
+/// writes where these are faster.
 ///
 /// # Safety
 /// As for [`copy`].
@@ -308,28 +308,55 @@ mod tests {
     }
 
     #[test]
-    fn past_the_caches_the_same_elements_are_copied_wherever_they_begin() {
+    fn a_nontemporal_copy_has_the_same_elements_wherever_they_begin() {
         for item in [1usize, 2, 3, 4, 8, 16] {
-            for (rows, across, pitch) in [(1, 9, 9), (5, 16, 17), (40, 16, 48), (40, 33, 99)] {
-                for begin in 0..16 {
-                    let i = item as isize;
-                    let src: Vec<u8> = (0..rows * across * item).map(|k| (k % 251) as u8).collect();
-                    let dims: Dims = [
-                        Dim { count: rows, dst: pitch as isize * i, src: i },
-                        Dim { count: across, dst: i, src: rows as isize * i },
-                    ]
-                    .into_iter()
-                    .collect();
-                    let mut expected = vec![0u8; begin + rows * pitch * item];
-                    by_definition(&mut expected[begin..], &src, &dims, item, (0, 0));
-                    let mut got = vec![0u8; expected.len()];
-                    // SAFETY: both vectors hold the whole box.
-                    unsafe {
-                        copy_nontemporal(got[begin..].as_mut_ptr(), src.as_ptr(), dims, item)
-                    };
-                    assert_eq!(got, expected, "{item} {rows} {across} {begin}");
+            // Rows that follow each other, that do not, and that are longer than a tile.
+            let sizes = [(1, 9, 9), (5, 16, 17), (40, 16, 48), (40, 33, 99), (700, 47, 47)];
+            for (rows, across, pitch) in sizes.into_iter().chain([(3, 20_000, 20_001)]) {
+                let i = item as isize;
+                let src: Vec<u8> = (0..rows * across * item).map(|k| (k % 251) as u8).collect();
+                let turned = [i, rows as isize * i];
+                let in_order = [across as isize * i, i];
+                for begin in [0, 1, 8, 13, 16, 32, 63] {
+                    for from in [turned, in_order] {
+                        let dims: Dims = [
+                            Dim { count: rows, dst: pitch as isize * i, src: from[0] },
+                            Dim { count: across, dst: i, src: from[1] },
+                        ]
+                        .into_iter()
+                        .collect();
+                        let mut expected = vec![7u8; begin + rows * pitch * item];
+                        let mut got = expected.clone();
+                        by_definition(&mut expected[begin..], &src, &dims, item, (0, 0));
+                        // SAFETY: both vectors hold the whole box.
+                        unsafe {
+                            copy_nontemporal(got[begin..].as_mut_ptr(), src.as_ptr(), dims, item)
+                        };
+                        assert!(got == expected, "{item} {rows} {across} {begin} {from:?}");
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rows_of_complete_lines_are_copied() {
+        let src: Vec<u8> = (0..64 * 640).map(|k| (k % 251) as u8).collect();
+        for (row_bytes, pitch) in [(64, 128), (128, 128), (128, 192), (256, 640), (640, 640)] {
+            let mut expected = vec![7u8; 64 + 64 * pitch];
+            let mut got = expected.clone();
+            let begin = got.as_ptr().align_offset(64);
+            let same = expected.as_ptr().align_offset(64);
+            let dims: Dims = [
+                Dim { count: 64, dst: pitch as isize, src: row_bytes as isize },
+                Dim { count: row_bytes / 4, dst: 4, src: 4 },
+            ]
+            .into_iter()
+            .collect();
+            by_definition(&mut expected[same..], &src, &dims, 4, (0, 0));
+            // SAFETY: both vectors hold the whole box.
+            unsafe { copy_nontemporal(got[begin..].as_mut_ptr(), src.as_ptr(), dims, 4) };
+            assert!(got[begin..begin + 64 * pitch] == expected[same..same + 64 * pitch]);
         }
     }
 

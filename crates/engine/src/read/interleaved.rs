@@ -267,7 +267,10 @@ fn scatter_block(
         // SAFETY: all of the block is selected, and its elements lie in the buffer one after the
         // other, as many bytes as the block decodes to, which no other task of this call touches.
         let straight = unsafe { std::slice::from_raw_parts_mut(to, bytes.len()) };
-        return only.decode_block(index, straight, (encoded, chain));
+        chain.codec.bypass_caches(walked.non_temporal);
+        let decoded = only.decode_block(index, straight, (encoded, chain));
+        chain.codec.bypass_caches(false);
+        return decoded;
     }
     // One more cache line, or the same byte of all chunks would map to the same few sets of the
     // cache.
