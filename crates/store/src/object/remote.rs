@@ -54,7 +54,8 @@ impl Clients {
 
 impl Remote {
     fn new() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        let threads =
+            std::thread::available_parallelism().map_or(1, usize::from).div_ceil(2).min(4);
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(threads).thread_name("zarrix-io").enable_all().build();
         Self { runtime, clients: Mutex::default() }
