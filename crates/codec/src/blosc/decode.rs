@@ -170,18 +170,26 @@ impl Planes<'_> {
     /// Copies the bytes of the block from `at` on to `to`; `decoded` is the memory that
     /// [`Frame::decode_planes`] filled.
     pub fn copy(&self, decoded: &[u8], at: usize, to: &mut [u8]) {
-        let unshuffled = self.unshuffle(decoded, at, to);
-        self.copy_bytes(decoded, at + unshuffled, &mut to[unshuffled..]);
+        // Up to the first complete element.
+        let head = (at.next_multiple_of(self.element_bytes) - at).min(to.len());
+        let (head, rest) = to.split_at_mut(head);
+        self.copy_bytes(decoded, at, head);
+        let at = at + head.len();
+        let unshuffled = match self.element_bytes {
+            ..=MAX_SPLITS => self.unshuffle::<MAX_SPLITS>(decoded, at, rest),
+            _ => self.unshuffle::<MAX_PLANES>(decoded, at, rest),
+        };
+        self.copy_bytes(decoded, at + unshuffled, &mut rest[unshuffled..]);
     }
 
-    /// Copies as many complete elements as pay for vectors; returns how many bytes these are.
-    fn unshuffle(&self, decoded: &[u8], at: usize, to: &mut [u8]) -> usize {
+    /// Copies complete elements from `at` on, if there are enough; returns how many bytes these are.
+    fn unshuffle<const PLANES: usize>(&self, decoded: &[u8], at: usize, to: &mut [u8]) -> usize {
         let (n, first) = (self.element_bytes, at / self.element_bytes);
         let count = (to.len() / n).min(self.elements.saturating_sub(first));
-        if n > MAX_SPLITS || count < MIN_VECTORS || !at.is_multiple_of(n) {
+        if count < MIN_VECTORS {
             return 0;
         }
-        let mut planes: [&[u8]; MAX_SPLITS] = [&[]; MAX_SPLITS];
+        let mut planes: [&[u8]; PLANES] = [&[]; PLANES];
         for (byte, plane) in planes[..n].iter_mut().enumerate() {
             let (stream, begin) = match self.is_split {
                 true => (self.stored[byte], if self.stored[byte].is_some() { 0 } else { byte }),
