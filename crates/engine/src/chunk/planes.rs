@@ -195,7 +195,7 @@ mod tests {
         let mut noise = 7u32;
         let byte = |at: usize| {
             noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            if at % item == 0 { (noise >> 24) as u8 } else { (at / 3000) as u8 }
+            if at.is_multiple_of(item) { (noise >> 24) as u8 } else { (at / 3000) as u8 }
         };
         (0..ROWS * COLUMNS * item).map(byte).collect()
     }
