@@ -1,9 +1,9 @@
 //! Non-temporal copy: writes bypass the CPU caches. For results that are larger than the caches.
 //!
 //! An ordinary write to memory that is in no cache first reads the cache line. A non-temporal write
-//! of a complete line does not. A non-temporal write of a part of a line is slower than both, and so
-//! are writes of both kinds to one line. If the source has only an element of each row in one place,
-//! as when chunks of one plane are read, rows are first put together in a tile that stays in cache.
+//! of a complete line does not. Writing a part of a line is slower than both, so that short rows are
+//! not worth it. If the source has only an element of each row in one place, as when chunks of one
+//! plane are read, rows are first put together in a tile that stays in cache.
 
 use std::mem::MaybeUninit;
 
