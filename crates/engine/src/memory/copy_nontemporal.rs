@@ -12,8 +12,8 @@ use zarrix_codec::nontemporal;
 use crate::memory::strides::Dim;
 
 const LINE_BYTES: usize = 64;
-/// Half of an L1 cache; the other half is for the sources.
-const TILE_BYTES: usize = 16 << 10;
+/// A small part of an L1 cache: with half of it, 100 planes took 1.08 times as long.
+const TILE_BYTES: usize = 4 << 10;
 /// Rows of this length consist of complete lines, wherever they begin, except for a few bytes.
 const MIN_ROW_BYTES: usize = 512;
 /// The shortest row of complete lines that is not written faster in the ordinary way.
