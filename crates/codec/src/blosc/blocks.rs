@@ -121,6 +121,11 @@ impl BlockEncoder {
         self.decoded_bytes.div_ceil(self.block_bytes)
     }
 
+    /// Length of the decoded chunk.
+    pub fn decoded_bytes(&self) -> usize {
+        self.decoded_bytes
+    }
+
     /// Where in the chunk the bytes of block `index` are.
     pub fn range(&self, index: usize) -> Range<usize> {
         let start = index * self.block_bytes;
@@ -209,25 +214,53 @@ impl BlockEncoder {
         dst: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        self.begin(dst)?;
         let blocks = self.n_blocks();
-        let most = src.len() + HEADER_BYTES;
-        self.start(0, dst);
-        dst.make_room(most - HEADER_BYTES)?;
-        dst.set_length(HEADER_BYTES + LENGTH_BYTES * blocks)?;
+        let mut shorter = blocks > 0;
         for index in 0..blocks {
-            let offset = (dst.len() as u32).to_le_bytes();
-            dst[HEADER_BYTES + LENGTH_BYTES * index..][..LENGTH_BYTES].copy_from_slice(&offset);
-            self.encode_block(&src[self.range(index)], dst, scratch)?;
-            if dst.len() > most {
+            shorter = self.push(index, &src[self.range(index)], dst, scratch)?;
+            if !shorter {
                 break;
             }
         }
-        if blocks == 0 || dst.len() > most {
-            self.store(src, dst)?;
-        } else {
-            finish(dst);
+        match shorter {
+            true => self.finish(dst),
+            false => self.store(src, dst)?,
         }
         Ok(())
+    }
+
+    /// Replaces `dst` by the front of a frame, to which [`Self::push`] appends all blocks in order.
+    ///
+    /// # Errors
+    /// [`crate::CodecError::Memory`]
+    pub fn begin(&self, dst: &mut Vec<u8>) -> Result<()> {
+        self.start(0, dst);
+        dst.make_room(self.decoded_bytes)?;
+        Ok(dst.set_length(HEADER_BYTES + LENGTH_BYTES * self.n_blocks())?)
+    }
+
+    /// Appends block `index`; false if [`Self::store`] has to make the frame, because the blocks do
+    /// not become shorter.
+    ///
+    /// # Errors
+    /// [`crate::CodecError::Interrupted`] if the call was cancelled.
+    pub fn push(
+        &self,
+        index: usize,
+        block: &[u8],
+        dst: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        let offset = (dst.len() as u32).to_le_bytes();
+        dst[HEADER_BYTES + LENGTH_BYTES * index..][..LENGTH_BYTES].copy_from_slice(&offset);
+        self.encode_block(block, dst, scratch)?;
+        Ok(dst.len() <= self.decoded_bytes + HEADER_BYTES)
+    }
+
+    /// Completes a frame that has all of its blocks.
+    pub fn finish(&self, dst: &mut [u8]) {
+        finish(dst);
     }
 
     /// Replaces `dst` by the frame that holds `src`, the complete chunk, uncompressed.

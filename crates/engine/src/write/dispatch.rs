@@ -52,6 +52,9 @@ impl ArrayIO {
         if let Some(parts) = self.parts(plan.tasks, source) {
             return self.write_in_parts(&plan, parts, source, durability, interrupt);
         }
+        if let Some(together) = self.neighbours(&plan, source) {
+            return self.write_together(&together, &plan, (source, durability), interrupt);
+        }
         match plan.tasks {
             0 => Ok(()),
             1 => pool::run_alone(1, interrupt, &task),
@@ -69,12 +72,36 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<()> {
         self.check_kind(source.source().is_some())?;
+        self.write_or_put(coords, selected, source, durability, (s, None))
+    }
+
+    /// Stores the selection of one chunk, all that lies inside the array; `made` is what the chunk
+    /// becomes if nothing is stored yet, or `None` if that is nothing.
+    pub(crate) fn write_made(
+        &self,
+        coords: &[u64],
+        selected: &[ChunkSelection<'_>],
+        source: Source<'_>,
+        durability: Durability,
+        (s, made): (&mut Scratch, Option<&mut Vec<u8>>),
+    ) -> Result<()> {
+        self.write_or_put(coords, selected, source, durability, (s, Some(made)))
+    }
+
+    fn write_or_put(
+        &self,
+        coords: &[u64],
+        selected: &[ChunkSelection<'_>],
+        source: Source<'_>,
+        durability: Durability,
+        (s, made): (&mut Scratch, Option<Option<&mut Vec<u8>>>),
+    ) -> Result<()> {
         let chunk = &*self.layout.chunk(coords)?;
         let limits = self.limits(coords);
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         let edit = Edit { selected, limits: &limits, buffer: self.write_buffer(source) };
         let mut new = std::mem::take(&mut s.update);
-        let done = self.write_chunk(chunk, edit, durability, s, &mut new);
+        let done = self.write_chunk(chunk, edit, durability, s, (&mut new, made));
         s.update = new;
         done
     }
@@ -97,7 +124,7 @@ impl ArrayIO {
         edit: Edit<'_, '_>,
         durability: Durability,
         s: &mut Scratch,
-        new: &mut Vec<u8>,
+        (new, mut made): (&mut Vec<u8>, Option<Option<&mut Vec<u8>>>),
     ) -> Result<()> {
         if edit.covers_all(chunk) {
             return self.write_anew(chunk, edit, durability, s, new);
@@ -108,6 +135,13 @@ impl ArrayIO {
         let _lock = self.lock(&key)?;
         let mut refused = None;
         let mut change = |old: Option<&[u8]>, new: &mut Vec<u8>| {
+            if old.is_none()
+                && let Some(made) = made.take()
+            {
+                let Some(bytes) = made else { return Change::Delete };
+                std::mem::swap(new, bytes);
+                return Change::Put;
+            }
             let old = match old.map(|old| check_max_length(&key, old, max)).transpose() {
                 Err(_) if edit.covers_inside() => None,
                 Err(error) => {

@@ -19,14 +19,12 @@ use crate::chunk::encode::{Assembly, NewIndex, encode_chunk, inner_limits};
 use crate::error::{CodecResult, Result, failed};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
-use crate::memory::copy;
-use crate::memory::strides::Dim;
-use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit, covered};
+use crate::selection::chunk_selection::{ChunkSelection, ShardSplit, covered};
 use crate::selection::plan::Plan;
-use crate::selection::runs::{clip, in_memory_order};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
+use crate::write::gathered::Gathered;
 use zarrix_codec::memory::Grow;
 
 /// Encoding a smaller chunk takes less time than dividing it.
@@ -177,7 +175,8 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         memory: &'m mut Memory,
     ) -> Result<Option<Vec<&'m [u8]>>> {
-        let chunk = Gathered::new(job, elements, self.layout.item_bytes);
+        let item = self.layout.item_bytes;
+        let chunk = Gathered::new(job.chunk, elements, &job.selected[0], job.source, item);
         let keep = AtomicBool::new(false);
         memory.encode(encoder.n_blocks(), interrupt, &|index, streams, s| {
             let Scratch { chunk: memory, chain, .. } = s;
@@ -279,59 +278,4 @@ fn joined<'m>(
     }
     let keep = body.finish(shard, keep_empty, s, out)?;
     Ok(keep.then(|| vec![out.as_slice()]))
-}
-
-/// A complete chunk, whose elements lie anywhere in the caller's buffer.
-struct Gathered<'a> {
-    /// All of it, if its elements lie in the buffer as in the chunk.
-    straight: Option<&'a [u8]>,
-    placed: CopyPlan,
-    source: Source<'a>,
-    item: usize,
-}
-
-impl<'a> Gathered<'a> {
-    fn new(job: &Job<'a, '_>, elements: &Elements, item: usize) -> Self {
-        let mut placed = match &job.selected[0] {
-            ChunkSelection::Box { parts, base, .. } => {
-                CopyPlan::new(parts, *base, &elements.strides)
-            }
-            ChunkSelection::Points { .. } => CopyPlan::new(&[], 0, &[]),
-        };
-        let from = job.source.base().wrapping_offset(placed.buffer_offset);
-        // SAFETY: the box is the whole chunk and its elements lie in the buffer one after the
-        // other: as many contiguous readable bytes, for as long as the call lasts. Other threads
-        // may change them meanwhile: the encoder of a block reads each byte once.
-        let straight = placed
-            .is_contiguous()
-            .then(|| unsafe { std::slice::from_raw_parts(from, job.chunk.bytes) });
-        placed.grid.dims = in_memory_order(placed.grid.dims);
-        Self { straight, placed, source: job.source, item }
-    }
-
-    /// A range of bytes of the decoded chunk, complete elements: in the buffer, or copied to
-    /// `memory`.
-    fn bytes<'b>(
-        &self,
-        range: std::ops::Range<usize>,
-        memory: &'b mut Vec<u8>,
-    ) -> CodecResult<&'b [u8]>
-    where
-        'a: 'b,
-    {
-        if let Some(all) = self.straight {
-            return Ok(&all[range]);
-        }
-        let memory = Scratch::chunk_of(memory, range.len())?;
-        let CopyPlan { grid, chunk_offset, buffer_offset } = &self.placed;
-        clip(&grid.dims, self.item, (*chunk_offset, *buffer_offset), &range, &mut |dims, at| {
-            let to = memory[at.0 - range.start..].as_mut_ptr();
-            let from = self.source.base().wrapping_offset(at.1);
-            let back = |dim: &Dim| Dim { count: dim.count, dst: dim.src, src: dim.dst };
-            // SAFETY: the clipped box lies in the range, for which `memory` has room; the plan
-            // reaches only elements of the buffer, whose maker vouches for them.
-            unsafe { copy::copy(to, from, dims.iter().map(back).collect(), self.item) }
-        });
-        Ok(memory)
-    }
 }
