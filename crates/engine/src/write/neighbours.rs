@@ -44,7 +44,7 @@ pub(crate) struct Neighbours<'a> {
     /// Chunks along the last axis, and the groups of them.
     along: usize,
     groups: usize,
-    pub tasks: usize,
+    tasks: usize,
 }
 
 /// The buffers of a task, reused by the next one of the call.
