@@ -158,7 +158,8 @@ def test_no_update_is_lost_beside_another_writer(tmp_path: Path) -> None:
         small[...] = 3
         thread.join(60)
         assert not thread.is_alive()
-        assert (large[:SIDE, :SIDE] == 3).all() and (large[SIDE:] == 5).all()
+        assert (large[:SIDE, :SIDE] == 3).all()
+        assert (large[SIDE:] == 5).all()
 
 
 def test_stores_that_are_not_folders(tmp_path: Path) -> None:
