@@ -75,20 +75,9 @@ impl ArrayIO {
         self.write_or_put(coords, selected, source, durability, (s, None))
     }
 
-    /// Stores the selection of one chunk, all that lies inside the array; `made` is what the chunk
-    /// becomes if nothing is stored yet, or `None` if that is nothing.
-    pub(crate) fn write_made(
-        &self,
-        coords: &[u64],
-        selected: &[ChunkSelection<'_>],
-        source: Source<'_>,
-        durability: Durability,
-        (s, made): (&mut Scratch, Option<&mut Vec<u8>>),
-    ) -> Result<()> {
-        self.write_or_put(coords, selected, source, durability, (s, Some(made)))
-    }
-
-    fn write_or_put(
+    /// Stores the selection of one chunk; `made`, if there is one, is what a chunk whose elements
+    /// inside the array are all written becomes if nothing is stored yet. `Some(None)` is nothing.
+    pub(crate) fn write_or_put(
         &self,
         coords: &[u64],
         selected: &[ChunkSelection<'_>],

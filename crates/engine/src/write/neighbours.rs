@@ -250,6 +250,6 @@ impl ArrayIO {
             let _lock = self.lock(&member.key)?;
             return self.replace(&member.key, encoded.as_deref().map(Vec::as_slice), durability);
         }
-        self.write_made(&member.coords, &member.selected, source, durability, (s, encoded))
+        self.write_or_put(&member.coords, &member.selected, source, durability, (s, Some(encoded)))
     }
 }
