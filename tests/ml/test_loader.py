@@ -19,6 +19,7 @@ from ml.data import items_of, numbered, scenes
 from zarrix import _engine, ml
 from zarrix.ml import _fetch
 from zarrix.ml._fill import Filler
+from zarrix.ml._pace import Pace
 
 
 def rows(count: int = 20) -> ml.Rows:
@@ -85,11 +86,66 @@ def test_a_fill_uses_the_memory_that_waiting_batches_leave(
             time.sleep(0.001)
     assert sorted(seen) == list(range(4096))
     assert sum(fills) == 256
+    assert loader._slots.held_bytes <= hold * (each + 64)
+    if shuffle and not is_fast:
+        # Fills grow as the consumer's steps leave time for.
+        assert max(fills) >= hold // 2
+        assert len(fills) < 64
+        return
     # At least half of the memory from the second fill on; the last one has what is left.
     assert min(fills[1:-1]) >= hold // 2
-    assert loader._slots.held_bytes <= hold * (each + 64)
     if is_fast:
         assert set(fills[1:-1]) == {hold - 2}
+
+
+def test_a_consumer_with_steps_need_not_wait_for_a_long_fill(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a shuffle of shards, the first batch of a long fill is complete only near its end."""
+    z = zarr.array(np.arange(4096 * 64, dtype="f8").reshape(4096, 64), chunks=(64, 64))
+    loader = ml.Loader(ml.Rows({"x": z}), 16, shuffle="full", memory=40 * 16 * 64 * 8)
+    fills = []
+    window = Filler._window
+
+    def watched(self: Any, planned: Any) -> Any:
+        fills.append(len(planned))
+        return window(self, planned)
+
+    monkeypatch.setattr(Filler, "_window", watched)
+    batches = iter(loader)
+    next(batches)
+    filler = loader._running._filler
+    begun = time.monotonic()
+    # A long step: it ends when all that may be read ahead is there.
+    while len(filler._ready) < 18 and time.monotonic() - begun < 30:
+        time.sleep(0.001)
+    assert len(filler._ready) >= 18
+    assert fills[:2] == [1, 1]
+    assert sum(len(batch["item"]) for batch in batches) == 4096 - 16
+
+
+def test_fills_are_as_long_as_steps_leave_time_for() -> None:
+    pace = Pace()
+    assert pace.at_most(40, 3, 0.0) == 1, "nothing was read yet"
+    pace.asked(0.0)
+    pace.read(0.25, 1)
+    assert pace.at_most(40, 1, 0.5) == 1, "no step has begun"
+    pace.gave(1.0)
+    assert pace.at_most(40, 1, 1.125) == 1
+    assert pace.at_most(40, 4, 1.5) == 8, "the step takes half a second, or longer"
+    pace.asked(2.0)
+    assert pace.at_most(40, 4, 9.0) == 16
+    assert pace.at_most(10, 4, 9.0) == 10
+    assert pace.at_most(40, 0, 9.0) == 1
+    pace.gave(9.0)
+    pace.asked(9.125)
+    assert pace.at_most(40, 0, 9.5) == 40, "it waits in any case"
+    pace.read(1.0, 10)
+    assert pace.at_most(40, 8, 9.5) == 10, "together they take less time each"
+    pace.read(0.0, 0)
+    assert pace.at_most(40, 8, 9.5) == 10
+    pace.read(0.0, 3)
+    assert pace.at_most(40, 8, 9.5) == 40
 
 
 def test_an_iterator_of_a_loader_that_is_gone_goes_on() -> None:

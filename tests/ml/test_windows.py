@@ -159,8 +159,8 @@ def test_batches_of_a_full_shuffle_that_share_chunks_are_read_together() -> None
     assert full.plan().amplification == pytest.approx(2.0)
     for _ in range(2):
         assert sorted(items_of(full)) == list(range(240))
-    # The first batch of an epoch is read alone.
-    assert full._counters.calls == 4
+    # The first batch of an epoch is read alone, and others until the first step has ended.
+    assert 4 <= full._counters.calls <= 20
     held = ml.Loader(crops, 8, shuffle="full", memory="64 KiB")
     assert 4 < held.plan().amplification <= 16
     alone = ml.Rows({"x": zarr.zeros((4000, 64), chunks=(1, 64))})

@@ -27,6 +27,7 @@ from zarrix.ml._dataset import Draws
 from zarrix.ml._decoding import times_less
 from zarrix.ml._epochs import sample_bytes
 from zarrix.ml._fetch import Cancel, Entry, fetch
+from zarrix.ml._pace import Pace
 from zarrix.ml._random import draw, key_of
 from zarrix.ml._reading import Reading
 from zarrix.ml._schedule import Schedule
@@ -44,6 +45,8 @@ _MOST = 4096
 _WAKE_S = 0.08
 # Batches that a consumer has while it takes the next one: the one before is not given up yet.
 _IN_USE = 2
+# How long a fill waits to see whether the consumer has a step at all.
+_GLANCE_S = 0.002
 # Memory is spent on a long fill if it decodes so many times less.
 _WORTH = 1.1
 # Each short fill of a window decodes most of its chunks once more: growing by 2 instead of 8, an
@@ -101,6 +104,7 @@ class Filler:
         self._delivers_while_reading = can_deliver(options) and (reads_blocks(options) or is_long)
         # Blocks have windows of the same length always, on which their order depends.
         self._shares_memory = self._delivers_while_reading and not reads_blocks(options)
+        self._pace = Pace()
         # The batch of which only the first samples were read.
         self._divided: tuple[_Planned, Batch] | None = None
         self._slots = options.slots
@@ -121,7 +125,9 @@ class Filler:
                 "this iterator belongs to the process that was forked; iter(loader) makes one here"
             )
         since = time.perf_counter()
+        self._pace.asked(since)
         batch = self._taken() if self._options.prefetch else self._filled_here()
+        self._pace.gave(time.perf_counter())
         if batch is _END:
             raise StopIteration
         count = len(batch["item"]) if isinstance(batch, dict) else self._schedule.batch_size
@@ -181,12 +187,14 @@ class Filler:
     def _run(self) -> None:
         try:
             for fill in self._fills:
+                since = time.perf_counter()
                 if self._delivers_while_reading:
                     for batch in self._window(fill):
                         self._hand_over([batch])
                         del batch
                 else:
                     self._hand_over(self._fill(fill))
+                self._pace.read(time.perf_counter() - since, len(fill))
                 # What is used up is replaced by what was read meanwhile.
                 room = max(self._options.prefetch - 1, self._room(len(fill)))
                 with self._changed:
@@ -213,7 +221,13 @@ class Filler:
     def _next_fill(self) -> int:
         """How many batches the next fill may have, beside those that wait to be used."""
         if self._shares_memory:
-            return max(self._most, self._hold - len(self._ready) - _IN_USE)
+            self._pace.await_step(_GLANCE_S)
+            ready = len(self._ready)
+            most = max(self._most, self._hold - ready - _IN_USE)
+            if self._options.kind == "sequential":
+                # The chunks of the first batches are the first chunks.
+                return most
+            return self._pace.at_most(most, ready, time.perf_counter())
         return self._most
 
     def _hand_over(self, batches: list[Any]) -> None:
@@ -226,8 +240,9 @@ class Filler:
         """The batches in fills: those of one window, up to half of the loader's memory or more.
 
         There are 1, 8, 64, ... of them in a fill if none is delivered before its end. Batches of no
-        window are one at first, and then as many as are worth it: chunks of a shard are read
-        together, so that the first batch would wait for many of the others.
+        window are one at first. Then there are as many as are worth it and, in a shuffle, as the
+        consumer's steps leave time for (`_pace.py`): chunks of a shard are read together, so that
+        the first batch would wait for many of the others.
         """
         most, found = 1, list[_Planned]()
         if self._delivers_while_reading and reads_blocks(self._options):

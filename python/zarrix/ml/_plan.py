@@ -36,9 +36,9 @@ class Plan:
     batch_bytes, memory_bytes : int
         Of one batch, and of all that are read ahead.
     batches_at_once : int
-        Of one native call, after the first ones.
+        Of one native call, after the first ones; see the guide for a consumer with long steps.
     amplification : float
-        Bytes of the chunks that are decoded over bytes that samples have.
+        Bytes of the chunks that are decoded over bytes that samples have, at that number.
     other : str
         The order that was not taken, or empty.
     other_amplification : float
