@@ -35,7 +35,10 @@ _open: WeakSet[LengthLock] = WeakSet()
 
 
 class LengthLock:
-    """Taken on creation, and held until it is released; a context manager.
+    """A lock that a call takes, and holds until it is released; a context manager.
+
+    If a signal handler raises an exception in `acquire`, the lock is released, and in `release`, it
+    is held until that is called again, or the object is deleted.
 
     Parameters
     ----------
@@ -43,16 +46,24 @@ class LengthLock:
     alone : bool
         Whether to take it exclusively.
 
-    Raises
-    ------
-    WriterError
-        Another call holds it exclusively.
     """
 
     def __init__(self, array: StoredArray, *, alone: bool) -> None:
-        store = array.store
+        self._array, self._alone = array, alone
         self._descriptor: int | None = None
         self._entry: tuple[str, str] | None = None
+
+    def acquire(self) -> None:
+        """Take the lock; `WriterError` if another call holds it exclusively."""
+        try:
+            self._acquire(self._array, self._alone)
+            _open.add(self)
+        except BaseException:
+            self.release()
+            raise
+
+    def _acquire(self, array: StoredArray, alone: bool) -> None:
+        store = array.store
         taken = (
             self._take_directory(store.dir_path(array.path), alone)
             if isinstance(store, LocalStore) and HAS_FLOCK
@@ -65,7 +76,6 @@ class LengthLock:
                 if alone
                 else f"a writer of {array._title()} is open; close it before changing the length"
             )
-        _open.add(self)
 
     def _take_directory(self, path: str, alone: bool) -> bool:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | NOT_INHERITED)
@@ -85,8 +95,9 @@ class LengthLock:
             others = _table.get(entry, 0)
             if others if alone else others < 0:
                 return False
+            # No call here: an exception of a signal handler comes before these lines, or after.
             _table[entry] = -1 if alone else others + 1
-        self._entry = entry
+            self._entry = entry
         return True
 
     def release(self) -> None:
@@ -95,17 +106,21 @@ class LengthLock:
         if self._descriptor is not None:
             # Unlocked explicitly, because a child that was forked meanwhile has the same
             # descriptor.
-            with_lock, self._descriptor = self._descriptor, None
-            unlock_file(with_lock)
-            os.close(with_lock)
-        if self._entry is not None:
-            with _table_lock:
-                left = abs(_table.pop(self._entry)) - 1
+            unlock_file(self._descriptor)
+            descriptor, self._descriptor = self._descriptor, None
+            os.close(descriptor)
+        with _table_lock:
+            left = 0 if self._entry is None else abs(_table[self._entry]) - 1
+            # No call here, as above.
+            if self._entry is not None:
                 if left:
                     _table[self._entry] = left
-            self._entry = None
+                else:
+                    del _table[self._entry]
+                self._entry = None
 
     def __enter__(self) -> Self:
+        self.acquire()
         return self
 
     def __exit__(
@@ -114,6 +129,9 @@ class LengthLock:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.release()
+
+    def __del__(self) -> None:
         self.release()
 
 

@@ -102,11 +102,19 @@ class Writer:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._storing = Storing(array, self._axis)
-        self._begin = self._storing.stored
-        self._filled = 0
-        self._buffer: Any = self._new_buffer()
-        self._closed = False
-        _open.add(self)
+        try:
+            self._storing.open()
+            self._begin = self._storing.stored
+            self._filled = 0
+            self._buffer: Any = self._new_buffer(self._begin)
+            # Whether a call of `_flush` has not ended.
+            self._is_flushing = False
+            self._closed = False
+            _open.add(self)
+        except BaseException:
+            self._storing.end()
+            self._closed = True
+            raise
 
     @property
     def count(self) -> int:
@@ -151,6 +159,9 @@ class Writer:
         with self._lock:
             self._check()
             values = self._as_frames(frames)
+            if self._is_flushing:
+                # It was interrupted: the memory that these frames would change is being stored.
+                self._flush()
             taken = 0
             while taken < values.shape[self._axis]:
                 room = self._length() - self._filled
@@ -216,7 +227,7 @@ class Writer:
         with self._lock:
             if self._closed:
                 return
-            if self._storing.failure is None:
+            if self._storing.failure is None and not self._storing.is_ending:
                 self._flush()
             self._storing.end()
             self._closed = True
@@ -238,7 +249,8 @@ class Writer:
 
     def __del__(self) -> None:
         # `_close_all` has closed it where Python ends, and has cleared the names of this module.
-        if not self._closed:
+        # An interrupted constructor may have set no attribute.
+        if not getattr(self, "_closed", True):
             _close_forgotten(self)
 
     def __reduce__(self) -> NoReturn:
@@ -260,7 +272,7 @@ class Writer:
             raise WriterError("a writer does not survive a fork: only the parent can use it")
 
     def _check(self) -> None:
-        if self._closed:
+        if self._closed or self._storing.is_ending:
             raise ValueError("the writer is closed")
         self._raise_failure()
 
@@ -287,9 +299,9 @@ class Writer:
     def _along(self, start: int, stop: int) -> tuple[slice, ...]:
         return (*(slice(None),) * self._axis, slice(start, stop))
 
-    def _new_buffer(self) -> Any:
+    def _new_buffer(self, begin: int) -> Any:
         # The first block is the shorter one: it ends where a chunk ends.
-        count = self._block - (self._begin - self._aligned) % self._chunk
+        count = self._block - (begin - self._aligned) % self._chunk
         if count == self._block and self._storing.spare:
             return self._storing.spare.pop()
         shape = list(self._frame)
@@ -297,15 +309,24 @@ class Writer:
         return np.empty(shape, self._dtype)
 
     def _hand_over(self) -> None:
-        """Pass on the full block, and begin another."""
+        """Pass on the full block, and begin another.
+
+        After an exception of a signal handler the next call does all of it.
+        """
         whole = self._filled == self._block
         self._storing.put(Block(self._begin, self._filled, self._buffer, whole))
-        self._begin += self._filled
-        self._filled = 0
-        self._buffer = self._new_buffer()
+        begin = self._begin + self._filled
+        self._become(begin, 0, self._new_buffer(begin))
+
+    def _become(self, begin: int, filled: int, buffer: Any) -> None:
+        # No call here: an exception of a signal handler comes before these lines, or after.
+        self._begin = begin
+        self._filled = filled
+        self._buffer = buffer
 
     def _flush(self) -> None:
         """Store the filled part, and keep only the part of a chunk that must be stored again."""
+        self._is_flushing = True
         if self._filled:
             end = self._begin + self._filled
             # The complete last chunk is written, so that nothing is read, and no old element
@@ -320,12 +341,12 @@ class Writer:
         end = self._begin + self._filled
         whole = end - (end - self._aligned) % self._chunk - self._begin
         if whole > 0:
-            rest = self._buffer[self._along(whole, self._filled)].copy()
-            self._begin += whole
-            self._filled -= whole
-            if self._length() != self._block:
-                self._buffer = self._new_buffer()
-            self._buffer[self._along(0, self._filled)] = rest
+            rest = self._buffer[self._along(whole, self._filled)]
+            begin, filled = self._begin + whole, self._filled - whole
+            buffer = self._new_buffer(begin)
+            buffer[self._along(0, filled)] = rest
+            self._become(begin, filled, buffer)
+        self._is_flushing = False
 
     def _length(self) -> int:
         length: int = self._buffer.shape[self._axis]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import queue
 import threading
 import time
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from zarrix._array import resize
 from zarrix._array.length_lock import LengthLock
 from zarrix._errors import WriterError
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._runtime.wake import Wake, begin
 
 if TYPE_CHECKING:
     from zarrix._array.protocols import StoredArray
@@ -74,63 +74,83 @@ class Storing:
         The first error; blocks after the one that failed are dropped.
     spare : list of ndarray
         Memory of blocks that are stored.
+    is_ending : bool
+        Whether `end` was called: no block is accepted.
     """
 
     def __init__(self, array: StoredArray, axis: int) -> None:
         self._lock = LengthLock(array, alone=True)
-        try:
-            metadata = array._load()
-            self._array = array
-            self._axis = axis
-            self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != axis)
-            self.stored = metadata.shape[axis]
-            self._chunk_shape = metadata.chunk_shape
-            self.failure: BaseException | None = None
-            self.spare: list[Any] = []
-            self._blocks: queue.SimpleQueue[tuple[int, Block] | None] = queue.SimpleQueue()
-            self._room = threading.Semaphore(_TAKEN)
-            self._taken = 0
-            self._change = threading.Condition()
-            # The attributes below are guarded by `_change`. One thread at a time makes blocks
-            # visible.
-            self._showing = False
-            self._shown_at = 0.0
-            self._done = 0
-            self._ends: dict[int, int | None] = {}
-            self._is_whole = True
-            self._drop_from: float = math.inf
-            self._growing_to = self.stored
-            resize.erase_beyond(array, metadata, axis)
-            self._threads = [
-                threading.Thread(target=self._work, name="zarrix-writer", daemon=True)
-                for _ in range(_AT_A_TIME)
-            ]
-            for thread in self._threads:
-                thread.start()
-        except BaseException:
-            self._lock.release()
-            raise
+        self._array, self._axis = array, axis
+        self._frame: tuple[int, ...] = ()
+        self._chunk_shape: tuple[int, ...] = ()
+        self.stored = 0
+        self.failure: BaseException | None = None
+        self.spare: list[Any] = []
+        # The caller adds a block and counts it; nothing else of what the threads use is the
+        # caller's to change, so that a signal may interrupt it.
+        self._blocks: dict[int, Block] = {}
+        self._taken = 0
+        self._last: tuple[int, int] | None = None
+        self.is_ending = False
+        # For the threads that store, and for the caller.
+        self._arrived, self._changed = Wake(_AT_A_TIME), Wake()
+        self._change = threading.Lock()
+        # The attributes below are guarded by `_change`. One thread at a time makes blocks visible.
+        self._begun = self._stored = 0
+        self._showing = False
+        self._shown_at = 0.0
+        self._done = 0
+        self._ends: dict[int, int | None] = {}
+        self._is_whole = True
+        self._drop_from: float = math.inf
+        self._growing_to = 0
+        self._threads = [
+            threading.Thread(target=self._work, name="zarrix-writer", daemon=True)
+            for _ in range(_AT_A_TIME)
+        ]
+
+    def open(self) -> None:
+        """Take the lock, and erase what a killed writer left; after any exception call `end`."""
+        self._lock.acquire()
+        metadata = self._array._load()
+        self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != self._axis)
+        self._chunk_shape = metadata.chunk_shape
+        self.stored = self._growing_to = metadata.shape[self._axis]
+        resize.erase_beyond(self._array, metadata, self._axis)
+        for thread in self._threads:
+            begin(thread)
 
     def put(self, block: Block) -> None:
-        """Accept a block; waits while the maximum number of blocks is being stored."""
-        self._room.acquire()
-        number = self._taken
-        # Counted before a thread can have stored it, because the last stored block is made visible
-        # at once.
-        self._taken += 1
-        self._blocks.put((number, block))
+        """Accept a block; waits while the maximum number of blocks is being stored.
+
+        If a signal handler raises an exception, make the same call again: the block is accepted
+        once.
+        """
+        frames = block.begin, block.count
+        if frames != self._last:
+            while self._taken - self._stored >= _TAKEN:
+                self._changed.wait()
+            # No call here: an exception of a signal handler comes before these lines, or after.
+            self._blocks[self._taken] = block
+            self._last = frames
+            self._taken += 1
+        self._arrived.set()
 
     def wait(self) -> None:
         """Wait until every block is stored, or dropped after an error."""
-        with self._change:
-            self._change.wait_for(lambda: self._done == self._taken and not self._showing)
+        while self._done != self._taken or self._showing:
+            self._arrived.set()
+            self._changed.wait()
 
     def end(self) -> None:
         """Store the waiting blocks, and accept no more."""
+        self.is_ending = True
         for _ in self._threads:
-            self._blocks.put(None)
+            self._arrived.set()
         for thread in self._threads:
-            thread.join()
+            # One that an interrupted call starts later ends at once.
+            if thread.is_alive():
+                thread.join()
         # If another process has changed the length, the chunks beyond it belong to that process.
         if self.failure is not None and not isinstance(self.failure, WriterError):
             # The caller gets the first error; the next writer deletes the remaining chunks.
@@ -139,7 +159,7 @@ class Storing:
         self._lock.release()
 
     def _work(self) -> None:
-        while (taken := self._blocks.get()) is not None:
+        while (taken := self._next()) is not None:
             number, block = taken
             end: int | None = None
             try:
@@ -153,13 +173,27 @@ class Storing:
                 self.spare.append(block.values)
             with self._change:
                 self._ends[number] = end
+                self._stored += 1
                 shows = not self._showing and self._is_due()
                 self._showing = self._showing or shows
             # A reference here would keep the block until the next one arrives.
             del taken, block
-            self._room.release()
+            self._changed.set()
             if shows:
                 self._show()
+
+    def _next(self) -> tuple[int, Block] | None:
+        """Wait for the next block, and take it; None at the end."""
+        while True:
+            with self._change:
+                number = self._begun
+                # Counted blocks only: the last one that is stored is made visible at once.
+                if number < self._taken:
+                    self._begun += 1
+                    return number, self._blocks.pop(number)
+                if self.is_ending:
+                    return None
+            self._arrived.wait(None)
 
     def _is_due(self) -> bool:
         all_are_stored = self._done + len(self._ends) == self._taken
@@ -198,8 +232,7 @@ class Storing:
                     self._done += 1
                 if self._done == first:
                     self._showing = False
-                    self._change.notify_all()
-                    return
+                    break
             try:
                 if end is not None:
                     self._grow(end)
@@ -207,6 +240,7 @@ class Storing:
                 self._is_whole = False
                 self._fail(error, 0)
             self._shown_at = time.monotonic()
+        self._changed.set()
 
     def _grow(self, end: int) -> None:
         """Make the stored blocks up to ``length`` visible to readers."""

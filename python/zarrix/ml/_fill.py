@@ -12,6 +12,7 @@ fills are short, so that the first batch does not wait for the window.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix._runtime.wake import Wake, begin
 from zarrix.ml._batch import Batch
 from zarrix.ml._damage import Repair
 from zarrix.ml._dataset import Draws
@@ -41,8 +43,6 @@ __all__ = ["Filler", "Options", "batches_of_a_fill"]
 _SMALL_BYTES = 2**22
 _SMALL = 16
 _MOST = 4096
-# The longest that an interrupt waits for its handler.
-_WAKE_S = 0.08
 # Batches that a consumer has while it takes the next one: the one before is not given up yet.
 _IN_USE = 2
 # How long a fill waits to see whether the consumer has a step at all.
@@ -93,10 +93,14 @@ class Filler:
         self._options, self._schedule = options, schedule
         self._pid = os.getpid()
         self._ready: deque[Any] = deque()
-        self._changed = threading.Condition()
         self._error: BaseException | None = None
         self._ended = self._stopped = False
+        # The first that takes this fills, or closes before anything is filled.
+        self._turn = [True]
         self._thread: threading.Thread | None = None
+        self._is_started = self._has_left = False
+        # For the consumer, for the thread that fills, and for `close`.
+        self._more, self._used, self._over = Wake(), Wake(), Wake()
         self._cancel = Cancel()
         self._most = batches_of_a_fill(options, schedule.batch_size)
         self._hold = _held_batches(options, schedule.batch_size)
@@ -113,57 +117,84 @@ class Filler:
         self._rules = options.dataset._nan_rules()
         self._marks = options.marks or options.on_error == "fill"
         self._fills = self._grouped()
+        # Without a thread: the fill that is not complete, how many batches are, and whether
+        # `_fills` may have been interrupted.
         self._begun: list[_Planned] | None = None
+        self._filled, self._is_torn = 0, False
         self._failed: tuple[BaseException, list[_Planned]] | None = None
 
     # The caller's side
 
-    def next(self) -> Any:
-        """The next batch; StopIteration at the end of the epoch."""
+    def asked(self) -> float:
+        """The consumer asks for a batch; returns the time.
+
+        Raises RuntimeError in a forked child, before it could wait for a lock of its parent.
+        """
         if os.getpid() != self._pid:
             raise RuntimeError(
                 "this iterator belongs to the process that was forked; iter(loader) makes one here"
             )
-        since = time.perf_counter()
-        self._pace.asked(since)
-        batch = self._taken() if self._options.prefetch else self._filled_here()
+        now = time.perf_counter()
+        self._pace.asked(now)
+        return now
+
+    def filled(self) -> deque[Any]:
+        """The batches that are ready, in their order; the caller deletes the one that it takes.
+
+        Raises StopIteration at the end of the epoch. An exception of a signal handler, at any
+        point, changes nothing.
+        """
+        if self._options.prefetch:
+            self._await()
+        else:
+            self._fill_here()
+        ready = self._ready
+        if ready:
+            return ready
+        if self._error is not None:
+            error, self._error, self._ended = self._error, None, True
+            raise error
+        raise StopIteration
+
+    def took(self, batch: Any, since: float) -> None:
+        """A batch that was asked for at that time was deleted from those that are ready."""
+        self._used.set()
         self._pace.gave(time.perf_counter())
-        if batch is _END:
-            raise StopIteration
         count = len(batch["item"]) if isinstance(batch, dict) else self._schedule.batch_size
         self._options.counters.delivered(count, since)
-        return batch
 
-    def _taken(self) -> Any:
-        with self._changed:
-            if self._thread is None and not (self._ended or self._stopped or self._error):
-                self._start()
-            while not (self._ready or self._error or self._ended or self._stopped):
-                # A signal that arrives just before the wait does not end it: Python's locks look
-                # for signals only when they are woken.
-                self._changed.wait(_WAKE_S)
-            if self._ready:
-                batch = self._ready.popleft()
-                self._changed.notify_all()
-                return batch
-            if self._error is not None:
-                error, self._error, self._ended = self._error, None, True
-                raise error
-            return _END
+    def _await(self) -> None:
+        while not (self._ready or self._error or self._ended or self._stopped):
+            if not self._is_started:
+                # If it is interrupted, the next call starts another thread: one of them fills.
+                begin(threading.Thread(target=self._run, name="zarrix-loader", daemon=True))
+                self._is_started = True
+            # A `took` that was interrupted may not have woken it.
+            self._used.set()
+            self._more.wait()
 
-    def _filled_here(self) -> Any:
-        if not self._ready:
-            if self._failed is not None:
-                (error, self._begun), self._failed = self._failed, None
-                raise error
-            # Kept until it is complete: an interrupted fill is read again.
-            if self._begun is None:
-                self._begun = None if self._stopped else next(self._fills, None)
-            if self._begun is None:
-                return _END
-            self._ready.extend(self._fill(self._begun))
-            self._begun = None
-        return self._ready.popleft()
+    def _fill_here(self) -> None:
+        if self._ready or self._stopped:
+            return
+        if self._failed is not None:
+            error, begun = self._failed
+            self._begun, self._failed = begun, None
+            raise error
+        if self._begun is None:
+            if self._is_torn:
+                self._fills = self._grouped(self._filled)
+            # An exception of a signal handler ends a generator.
+            self._is_torn = True
+            found = next(self._fills, None)
+            self._begun, self._is_torn = found, False
+        if self._begun is None:
+            self._ended = True
+            return
+        # Kept until it is complete: an interrupted fill is read again.
+        self._failed = None
+        ready = deque(self._fill(self._begun))
+        filled = self._filled + len(ready)
+        self._ready, self._begun, self._filled = ready, None, filled
 
     def close(self) -> None:
         """Stop, and wait until nothing is read any more; nothing is done in a forked child."""
@@ -171,20 +202,31 @@ class Filler:
             return
         self._stopped = True
         self._cancel.cancel()
-        with self._changed:
-            self._ready.clear()
-            self._changed.notify_all()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        self._ready = deque()
+        self._more.set()
+        self._used.set()
+        if self._takes_turn():
+            self._has_left = True
+        while not self._has_left and self._thread is not threading.current_thread():
+            self._over.wait()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._ready = deque()
 
     # The thread's side
 
-    def _start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="zarrix-loader", daemon=True)
-        self._thread.start()
+    def _takes_turn(self) -> bool:
+        """Whether this is the first call: only its caller may begin to fill."""
+        try:
+            self._turn.pop()
+        except IndexError:
+            return False
+        return True
 
     def _run(self) -> None:
+        if not self._takes_turn():
+            return
+        self._thread = threading.current_thread()
         try:
             for fill in self._fills:
                 since = time.perf_counter()
@@ -195,22 +237,22 @@ class Filler:
                 else:
                     self._hand_over(self._fill(fill))
                 self._pace.read(time.perf_counter() - since, len(fill))
+                if self._failed is not None:
+                    raise self._failed[0]
                 # What is used up is replaced by what was read meanwhile.
                 room = max(self._options.prefetch - 1, self._room(len(fill)))
-                with self._changed:
-                    if self._failed is not None:
-                        raise self._failed[0]
-                    while len(self._ready) > room and not self._stopped:
-                        self._changed.wait()
-                    if self._stopped:
-                        return
+                while len(self._ready) > room and not self._stopped:
+                    self._used.wait(None)
+                if self._stopped:
+                    return
         except BaseException as error:
             # Every error is one for the caller; after `close` no call raises it.
             self._error = None if self._stopped else error
         finally:
-            with self._changed:
-                self._ended = self._error is None
-                self._changed.notify_all()
+            self._ended = self._error is None
+            self._has_left = True
+            self._more.set()
+            self._over.set()
 
     def _room(self, filled: int) -> int:
         """How many batches may wait to be used when the next fill begins, after one of so many."""
@@ -221,7 +263,8 @@ class Filler:
     def _next_fill(self) -> int:
         """How many batches the next fill may have, beside those that wait to be used."""
         if self._shares_memory:
-            self._pace.await_step(_GLANCE_S)
+            if not self._pace.is_known:
+                time.sleep(_GLANCE_S)
             ready = len(self._ready)
             most = max(self._most, self._hold - ready - _IN_USE)
             if self._options.kind == "sequential":
@@ -231,13 +274,12 @@ class Filler:
         return self._most
 
     def _hand_over(self, batches: list[Any]) -> None:
-        with self._changed:
-            if not self._stopped:
-                self._ready.extend(batches)
-            self._changed.notify_all()
+        if not self._stopped:
+            self._ready.extend(batches)
+        self._more.set()
 
-    def _grouped(self) -> Iterator[list[_Planned]]:
-        """The batches in fills: those of one window, up to half of the loader's memory or more.
+    def _grouped(self, skipped: int = 0) -> Iterator[list[_Planned]]:
+        """The batches but the first ones in fills: those of one window, up to half of the memory.
 
         There are 1, 8, 64, ... of them in a fill if none is delivered before its end. Batches of no
         window are one at first. Then there are as many as are worth it and, in a shuffle, as the
@@ -248,7 +290,7 @@ class Filler:
         if self._delivers_while_reading and reads_blocks(self._options):
             # A window begins and ends within batches.
             most = self._most = self._most + 1
-        for planned in self._planned():
+        for planned in itertools.islice(self._planned(), skipped, None):
             if found and (len(found) >= most or planned.window != found[-1].window):
                 yield found
                 if self._delivers_while_reading:
@@ -376,7 +418,7 @@ class Filler:
         for place, batch in enumerate(batches):
             try:
                 ready.append(self._finished(batch, planned[place]))
-            except BaseException as error:
+            except Exception as error:
                 if not ready:
                     raise
                 # Batches before the one that failed are delivered first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -505,7 +506,7 @@ class Loader:
 def _first_of(options: Options, schedule: Schedule) -> Any:
     """The first batch of a schedule, read here and counted nowhere."""
     options = options._replace(prefetch=0, counters=Counters(), errors=[])
-    return Filler(options, schedule).next()
+    return Filler(options, schedule).filled()[0]
 
 
 class _Indices(Iterator[list[int]]):
@@ -551,21 +552,45 @@ class _Batches(Iterator[Any]):
         weakref.finalize(self, self._filler.close)
         self._epoch, self._seen = loader._epoch, schedule.first
         self.finished = False
+        # Threads that share this iterator take different batches. A batch is here until the call
+        # of its thread returns it.
+        self._turn = threading.Lock()
+        self._taken: dict[int, Any] = {}
 
     def __next__(self) -> Any:
-        try:
-            batch = self._filler.next()
-        except StopIteration:
-            self.finished = True
-            self._moved(self._schedule.order.size)
-            raise
-        self._moved(self._seen + self._schedule.whole)
+        # An exception of a signal handler leaves the iterator as it was: what must change together
+        # is changed without a call in between, because handlers run only after calls.
+        filler, since = self._filler, self._filler.asked()
+        thread, taken = threading.get_ident(), self._taken
+        if thread not in taken:
+            with self._turn:
+                try:
+                    ready = filler.filled()
+                except StopIteration:
+                    self.finished = True
+                    self._position(self._schedule.order.size)
+                    raise
+                taken[thread] = ready[0]
+                del ready[0]
+        batch = taken[thread]
+        filler.took(batch, since)
+        loader, whole = self._newest_of(), self._schedule.whole
+        del taken[thread]
+        self._seen += whole
+        if loader is not None:
+            loader._seen, loader._begun = self._seen, True
         return batch
 
-    def _moved(self, seen: int) -> None:
-        self._seen, loader = seen, self._loader()
-        if loader is not None and loader._running is self and loader._epoch == self._epoch:
+    def _position(self, seen: int) -> None:
+        self._seen, loader = seen, self._newest_of()
+        if loader is not None:
             loader._seen, loader._begun = seen, True
+
+    def _newest_of(self) -> Loader | None:
+        """The loader, if it is in this epoch and has made no other iterator since."""
+        loader = self._loader()
+        is_newest = loader is not None and loader._running is self and loader._epoch == self._epoch
+        return loader if is_newest else None
 
     def __len__(self) -> int:
         return len(self._schedule)

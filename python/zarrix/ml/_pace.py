@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 __all__ = ["Pace"]
 
 
@@ -20,13 +18,11 @@ class Pace:
         self._step_s: float | None = None
         self._given: float | None = None
         self._batch_s: float | None = None
-        self._has_step = threading.Event()
 
     def asked(self, now: float) -> None:
         """The consumer asks for a batch: a step has ended, unless it is the first."""
         if self._given is not None:
             self._step_s, self._given = now - self._given, None
-            self._has_step.set()
 
     def gave(self, now: float) -> None:
         """The consumer has a batch: a step begins."""
@@ -37,9 +33,10 @@ class Pace:
         if batches:
             self._batch_s = seconds / batches
 
-    def await_step(self, timeout: float) -> None:
-        """Wait until one step has ended, for so many seconds at most."""
-        self._has_step.wait(timeout)
+    @property
+    def is_known(self) -> bool:
+        """Whether a step has ended."""
+        return self._step_s is not None
 
     def at_most(self, most: int, ready: int, now: float) -> int:
         """How many batches, up to ``most``, are read before ``ready`` ones are used; 1 or more."""

@@ -1,0 +1,63 @@
+"""Waking a thread from one that a signal may interrupt.
+
+The main thread runs signal handlers between two instructions, and Ctrl-C raises there. The
+conditions, semaphores and events of `threading` are written in Python: an exception within them
+leaves their lock taken, or becomes a `RuntimeError` about it. The main thread uses a `Wake`
+instead, and changes what is shared by assignments without a call, which no handler comes between.
+"""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+
+__all__ = ["Wake", "begin"]
+
+# A signal that arrives just before a wait does not end it: Python's locks look for signals only
+# when they are woken.
+_SIGNALS_S = 0.08
+
+
+class Wake:
+    """Ends the waits of other threads, of which each looks again whether to go on.
+
+    A `set` ends a wait that has begun or the next one, so that a thread which looked just before it
+    does not sleep. An exception in `set` leaves the waits as they were; call it again before
+    waiting for an answer.
+
+    Parameters
+    ----------
+    waiters : int
+        How many threads wait.
+    """
+
+    def __init__(self, waiters: int = 1) -> None:
+        self._waiters = waiters
+        self._tokens: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def set(self) -> None:
+        """End one wait; several calls before a wait may end it only once for each waiter."""
+        if self._tokens.qsize() < self._waiters:
+            self._tokens.put(None)
+
+    def wait(self, seconds: float | None = _SIGNALS_S) -> None:
+        """Wait for `set`, for so many seconds at most; a thread without signals may pass None."""
+        try:
+            self._tokens.get(timeout=seconds)
+        except queue.Empty:
+            return
+
+
+def begin(thread: threading.Thread) -> None:
+    """Start a thread; an exception of a signal handler is raised as it is.
+
+    The thread may then run, or never begin.
+    """
+    handled = sys.exception()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        # `start` waits for the thread by an event, see above.
+        cause = error.__context__
+        raise error if cause is None or cause is handled else cause from None
