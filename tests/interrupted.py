@@ -9,7 +9,9 @@ test runs one of the programs below in a process of its own, because a mistake s
 
 from __future__ import annotations
 
+import dbm.dumb
 import sys
+import tempfile
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -133,6 +135,42 @@ def resize() -> None:
     at_each_point(attempt)
 
 
+def store(make: Callable[[str], Any], synchronizer: Callable[[str], Any] | None = None) -> None:
+    """What is stored meanwhile is there or not, and what is stored then is there."""
+    values = np.arange(40, dtype="i4").reshape(20, 2)
+
+    def attempt(number: int) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            store = make(folder)
+            z = zarr.open_array(
+                store,
+                mode="w",
+                shape=(20, 2),
+                chunks=(4, 2),
+                dtype="i4",
+                synchronizer=synchronizer and synchronizer(folder),
+            )
+
+            def change() -> None:
+                z[3:18] = values[3:18]
+                z.attrs["before"] = 1
+
+            again = interrupted(change, number)
+            z[:] = values
+            z.attrs["after"] = 2
+            assert np.array_equal(zarr.open_array(store, mode="r")[:], values)
+            assert z.attrs["after"] == 2
+            if hasattr(store, "close"):
+                store.close()
+        return again
+
+    at_each_point(attempt)
+
+
+def lmdb_store(folder: str) -> Any:
+    return zarr.LMDBStore(f"{folder}/z.lmdb", map_size=2**24)
+
+
 def load(prefetch: int, skipped: int) -> None:
     """Each batch comes once, and the position counts those that came."""
     rows = ml.Rows({"x": zarr.array(np.arange(40).reshape(20, 2), chunks=(3, 2))})
@@ -166,6 +204,18 @@ PROGRAMS: dict[str, Callable[[], None]] = {
     "close": close,
     "open": open_,
     "resize": resize,
+    "store in memory": lambda: store(lambda folder: zarr.MemoryStore()),
+    "store in files": lambda: store(lambda folder: f"{folder}/z"),
+    "store in a zip file": lambda: store(lambda folder: zarr.ZipStore(f"{folder}/z.zip", mode="w")),
+    "store in SQLite": lambda: store(lambda folder: zarr.SQLiteStore(f"{folder}/z.sqlite")),
+    "store in LMDB": lambda: store(lmdb_store),
+    "store in dbm": lambda: store(lambda folder: zarr.DBMStore(f"{folder}/z", open=dbm.dumb.open)),
+    "store with locks of threads": lambda: store(
+        lambda folder: zarr.MemoryStore(), lambda folder: zarr.ThreadSynchronizer()
+    ),
+    "store with locks of processes": lambda: store(
+        lambda folder: zarr.MemoryStore(), lambda folder: zarr.ProcessSynchronizer(folder)
+    ),
     "load the first": lambda: load(2, 0),
     "load the second": lambda: load(2, 1),
     "load without a thread": lambda: load(0, 0),

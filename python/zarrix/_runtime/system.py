@@ -32,6 +32,7 @@ __all__ = [
     "on_fork",
     "read_at",
     "read_into_at",
+    "records_exclude_threads",
     "unlock_file",
     "unlock_record",
 ]
@@ -85,17 +86,22 @@ def lock_record(descriptor: int) -> None:
     """Wait for the record lock of a file, which other libraries take by ``lockf``."""
     if not _has_fcntl:
         _lock_first_byte(descriptor, True)
-    elif hasattr(fcntl, "F_OFD_SETLKW"):
+    elif records_exclude_threads():
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _request(fcntl.F_WRLCK))
     else:
         fcntl.lockf(descriptor, fcntl.LOCK_EX)
+
+
+def records_exclude_threads() -> bool:
+    """Whether the locks of `lock_record` belong to descriptions, and not to processes."""
+    return _has_fcntl and hasattr(fcntl, "F_OFD_SETLKW")
 
 
 def unlock_record(descriptor: int) -> None:
     """Undo `lock_record`."""
     if not _has_fcntl:
         _unlock_first_byte(descriptor)
-    elif hasattr(fcntl, "F_OFD_SETLKW"):
+    elif records_exclude_threads():
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _request(fcntl.F_UNLCK))
     else:
         fcntl.lockf(descriptor, fcntl.LOCK_UN)

@@ -1,4 +1,4 @@
-"""Waking a thread from one that a signal may interrupt.
+"""Threads beside the main thread, which a signal may interrupt.
 
 The main thread runs signal handlers between two instructions, and Ctrl-C raises there. The
 conditions, semaphores and events of `threading` are written in Python: an exception within them
@@ -11,8 +11,12 @@ from __future__ import annotations
 import queue
 import sys
 import threading
+from collections.abc import Callable
+from typing import TypeVar
 
-__all__ = ["Wake", "begin"]
+__all__ = ["First", "Wake", "begin", "without_signals"]
+
+T = TypeVar("T")
 
 # A signal that arrives just before a wait does not end it: Python's locks look for signals only
 # when they are woken.
@@ -49,6 +53,19 @@ class Wake:
             return
 
 
+class First:
+    """True for the first call, in whichever thread, and False for all others."""
+
+    def __init__(self) -> None:
+        self._left = [True]
+
+    def __call__(self) -> bool:
+        try:
+            return self._left.pop()
+        except IndexError:
+            return False
+
+
 def begin(thread: threading.Thread) -> None:
     """Start a thread; an exception of a signal handler is raised as it is.
 
@@ -61,3 +78,43 @@ def begin(thread: threading.Thread) -> None:
         # `start` waits for the thread by an event, see above.
         cause = error.__context__
         raise error if cause is None or cause is handled else cause from None
+
+
+def without_signals(function: Callable[[], T]) -> T:
+    """What a function returns, within which no signal handler runs.
+
+    The main thread calls it in a thread of its own, and an exception of a handler is raised after
+    it has ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    results: list[T] = []
+    errors: list[BaseException] = []
+    is_first, over = First(), Wake()
+
+    def run() -> None:
+        if not is_first():
+            return
+        try:
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+        over.set()
+
+    interrupt: BaseException | None = None
+    try:
+        begin(threading.Thread(target=run, name="zarrix-without-signals", daemon=True))
+    except BaseException as error:
+        if is_first():
+            raise
+        interrupt = error
+    while not (results or errors):
+        try:
+            over.wait()
+        except BaseException as error:
+            interrupt = interrupt or error
+    if interrupt is not None:
+        raise interrupt
+    if errors:
+        raise errors[0]
+    return results[0]

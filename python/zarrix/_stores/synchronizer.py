@@ -12,7 +12,13 @@ import threading
 from types import TracebackType
 from typing import Any, Protocol
 
-from zarrix._runtime.system import NOT_INHERITED, lock_record, on_fork, unlock_record
+from zarrix._runtime.system import (
+    NOT_INHERITED,
+    lock_record,
+    on_fork,
+    records_exclude_threads,
+    unlock_record,
+)
 from zarrix._stores.path import normalize_storage_path
 
 __all__ = ["FileLock", "ProcessSynchronizer", "Synchronizer", "ThreadSynchronizer"]
@@ -107,17 +113,20 @@ class FileLock:
     def acquire(self) -> bool:
         """Wait for the lock and take it; returns True."""
         thread_lock = _thread_lock(self.path)
-        thread_lock.acquire()
+        if thread_lock is not None:
+            thread_lock.acquire()
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NOT_INHERITED, 0o666)
             try:
                 lock_record(descriptor)
             except BaseException:
+                # The end of the descriptor is that of its lock.
                 os.close(descriptor)
                 raise
         except BaseException:
-            thread_lock.release()
+            if thread_lock is not None:
+                thread_lock.release()
             raise
         self._descriptor, self._thread_lock = descriptor, thread_lock
         return True
@@ -125,7 +134,7 @@ class FileLock:
     def release(self) -> None:
         """Give the lock up."""
         descriptor, thread_lock = self._descriptor, self._thread_lock
-        if descriptor is None or thread_lock is None:
+        if descriptor is None:
             raise RuntimeError(f"the lock on {self.path!r} is not held")
         self._descriptor = self._thread_lock = None
         try:
@@ -133,7 +142,13 @@ class FileLock:
             unlock_record(descriptor)
         finally:
             os.close(descriptor)
-            thread_lock.release()
+            if thread_lock is not None:
+                thread_lock.release()
+
+    def __del__(self) -> None:
+        # An exception of a signal handler may have come before `release`.
+        if self._descriptor is not None:
+            self.release()
 
     def __enter__(self) -> FileLock:
         self.acquire()
@@ -148,13 +163,15 @@ class FileLock:
         self.release()
 
 
-# Threads of this process queue here: where the system has only locks that belong to a process,
-# it would let all of them in.
+# Threads of this process queue here where the system has only locks that belong to a process, which
+# would let all of them in.
 _locks_of_process: dict[str, threading.Lock] = {}
 _locks_mutex = threading.Lock()
 
 
-def _thread_lock(path: str) -> threading.Lock:
+def _thread_lock(path: str) -> threading.Lock | None:
+    if records_exclude_threads():
+        return None
     with _locks_mutex:
         return _locks_of_process.setdefault(os.path.abspath(path), threading.Lock())
 

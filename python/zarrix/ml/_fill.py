@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zarrix._runtime.wake import Wake, begin
+from zarrix._runtime.wake import First, Wake, begin
 from zarrix.ml._batch import Batch
 from zarrix.ml._damage import Repair
 from zarrix.ml._dataset import Draws
@@ -95,8 +95,8 @@ class Filler:
         self._ready: deque[Any] = deque()
         self._error: BaseException | None = None
         self._ended = self._stopped = False
-        # The first that takes this fills, or closes before anything is filled.
-        self._turn = [True]
+        # The first that calls this fills, or closes before anything is filled.
+        self._is_first = First()
         self._thread: threading.Thread | None = None
         self._is_started = self._has_left = False
         # For the consumer, for the thread that fills, and for `close`.
@@ -205,7 +205,7 @@ class Filler:
         self._ready = deque()
         self._more.set()
         self._used.set()
-        if self._takes_turn():
+        if self._is_first():
             self._has_left = True
         while not self._has_left and self._thread is not threading.current_thread():
             self._over.wait()
@@ -215,16 +215,8 @@ class Filler:
 
     # The thread's side
 
-    def _takes_turn(self) -> bool:
-        """Whether this is the first call: only its caller may begin to fill."""
-        try:
-            self._turn.pop()
-        except IndexError:
-            return False
-        return True
-
     def _run(self) -> None:
-        if not self._takes_turn():
+        if not self._is_first():
             return
         self._thread = threading.current_thread()
         try:

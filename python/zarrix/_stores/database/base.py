@@ -11,9 +11,8 @@ import os
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 from zarrix._runtime.system import on_fork
 from zarrix._stores.path import normalize_dimension_separator
@@ -22,6 +21,8 @@ from zarrix._stores.python import PythonStore
 __all__ = ["DatabaseStore"]
 
 # By identity, because stores are compared by content.
+T = TypeVar("T")
+
 _stores: weakref.WeakValueDictionary[int, DatabaseStore] = weakref.WeakValueDictionary()
 _stopped: list[DatabaseStore] = []
 
@@ -56,16 +57,19 @@ class DatabaseStore(PythonStore):
         # All names of one file share the same locks.
         return f"{os.path.realpath(self.path)}.locks"
 
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        """The handle of this process, for this thread alone."""
+    def _with_handle(self, function: Callable[[Any], T]) -> T:
+        """What a function of the handle of this process returns; no other thread calls meanwhile.
+
+        Not a context manager: Ctrl-C in one that is written in Python leaves the mutex locked as
+        long as the exception is kept.
+        """
         with self._mutex:
             if self._owner != os.getpid():
                 self._inherited.append(self._handle)
                 self._handle, self._owner = None, os.getpid()
             if self._handle is None:
                 self._handle = self._connect()
-            yield self._handle
+            return function(self._handle)
 
     def flush(self) -> None:
         """There is nothing to flush: a value is in the database when the call returns.

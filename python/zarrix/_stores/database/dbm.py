@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import dbm
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from zarrix._runtime.system import NOT_INHERITED, lock_file, unlock_file
+from zarrix._runtime.wake import without_signals
 from zarrix._stores.database.base import DatabaseStore
 
 __all__ = ["DBMStore"]
+
+T = TypeVar("T")
 
 
 class DBMStore(DatabaseStore):
@@ -78,8 +80,7 @@ class DBMStore(DatabaseStore):
         self.open_kwargs = open_kwargs
         self._writeable = not flag.startswith("r")
         super().__init__(path, dimension_separator)
-        with self._database():
-            pass
+        self._with_handle(lambda database: None)
         if flag.startswith("n"):
             self.flag = f"c{flag[1:]}"
 
@@ -91,45 +92,51 @@ class DBMStore(DatabaseStore):
     def _disconnect(self, handle: int) -> None:
         os.close(handle)
 
-    @contextmanager
-    def _database(self) -> Iterator[Any]:
-        """The open database, for this thread only."""
-        with self._opened() as turn:
-            lock_file(turn)
+    def _with_handle(self, function: Callable[[Any], T]) -> T:
+        """What a function of the open database returns; no other process has it open meanwhile."""
+
+        def call() -> T:
+            database = self.open(self.path, self.flag, self.mode, **self.open_kwargs)
             try:
-                database = self.open(self.path, self.flag, self.mode, **self.open_kwargs)
-                try:
-                    yield database
-                finally:
-                    database.close()
+                return function(database)
             finally:
-                unlock_file(turn)
+                database.close()
+
+        def take_turn(turn: int) -> T:
+            try:
+                lock_file(turn)
+                # Ctrl-C within `dbm.dumb` would lose the index of all values.
+                return without_signals(call)
+            finally:
+                try:
+                    unlock_file(turn)
+                except BaseException:
+                    # Ctrl-C: other processes would wait until the next call.
+                    unlock_file(turn)
+                    raise
+
+        return super()._with_handle(take_turn)
 
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
-        with self._database() as database:
-            return [_value(database, key) for key in keys]
+        return self._with_handle(lambda database: [_value(database, key) for key in keys])
 
     def _read(self, key: str) -> bytes | None:
-        with self._database() as database:
-            return _value(database, key)
+        return self._with_handle(lambda database: _value(database, key))
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        with self._database() as database:
-            database[key.encode()] = value
+        self._with_handle(lambda database: database.__setitem__(key.encode(), value))
 
     def _drop(self, key: str, fsync: bool) -> bool:
-        with self._database() as database:
-            try:
-                del database[key.encode()]
-            except KeyError:
-                return False
-            return True
+        try:
+            self._with_handle(lambda database: database.__delitem__(key.encode()))
+        except KeyError:
+            return False
+        return True
 
     def _list(self, prefix: str) -> list[str]:
         start = f"{prefix}/" if prefix else ""
-        with self._database() as database:
-            keys = [os.fsdecode(key) for key in database.keys()]  # noqa: SIM118  no iterator
-        return [key for key in keys if key.startswith(start)]
+        found = self._with_handle(lambda database: [*database.keys()])
+        return [key for key in map(os.fsdecode, found) if key.startswith(start)]
 
 
 def _value(database: Any, key: str) -> bytes | None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from zarrix._stores.database.base import DatabaseStore
 
 __all__ = ["LMDBStore"]
+
+T = TypeVar("T")
 
 # By path, in this process: the environment, and the number of stores that use it.
 _open: dict[tuple[int, str], list[Any]] = {}
@@ -71,8 +74,7 @@ class LMDBStore(DatabaseStore):
         self.kwargs = {"map_size": room, "readahead": False, "meminit": False, **kwargs}
         self._writeable = not kwargs.get("readonly", False)
         super().__init__(path, dimension_separator)
-        with self._opened():
-            pass
+        self._with_handle(lambda environment: None)
 
     def _connect(self) -> Any:
         # An optional package.
@@ -108,46 +110,63 @@ class LMDBStore(DatabaseStore):
         ...     store["a"] = b"1"
         ...     store.flush()
         """
-        with self._opened() as environment:
-            environment.sync(True)
+        self._with_handle(lambda environment: environment.sync(True))
+
+    def _transact(self, function: Callable[[Any], T], *, write: bool) -> T:
+        """What a function of a transaction returns, which is committed unless there is an error."""
+
+        def call(environment: Any) -> T:
+            with environment.begin(write=write) as transaction:
+                return function(transaction)
+
+        return self._with_handle(call)
 
     def _read(self, key: str) -> bytes | None:
-        with self._opened() as environment, environment.begin() as transaction:
-            value: bytes | None = transaction.get(key.encode())
-            return value
+        value: bytes | None = self._transact(
+            lambda transaction: transaction.get(key.encode()), write=False
+        )
+        return value
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        with self._opened() as environment, environment.begin(write=True) as transaction:
-            transaction.put(key.encode(), value)
+        self._transact(lambda transaction: transaction.put(key.encode(), value), write=True)
 
     def _drop(self, key: str, fsync: bool) -> bool:
-        with self._opened() as environment, environment.begin(write=True) as transaction:
-            return bool(transaction.delete(key.encode()))
+        return bool(
+            self._transact(lambda transaction: transaction.delete(key.encode()), write=True)
+        )
 
     def _list(self, prefix: str) -> list[str]:
         start = f"{prefix}/".encode() if prefix else b""
-        found = []
-        with self._opened() as environment, environment.begin() as transaction:
+
+        def keys(transaction: Any) -> list[str]:
+            found = []
             cursor = transaction.cursor()
             more = cursor.set_range(start)
             while more and cursor.key().startswith(start):
                 found.append(cursor.key().decode())
                 more = cursor.next()
-        return found
+            return found
+
+        return self._transact(keys, write=False)
 
     def _drop_below(self, prefix: str, fsync: bool) -> int:
-        keys = self._list(prefix)
-        with self._opened() as environment, environment.begin(write=True) as transaction:
-            return sum(transaction.delete(key.encode()) for key in keys)
+        keys = [key.encode() for key in self._list(prefix)]
+        deleted = self._transact(
+            lambda transaction: [transaction.delete(key) for key in keys], write=True
+        )
+        return sum(deleted)
 
     def _rename(self, source: str, target: str, fsync: bool) -> None:
         keys = [source, *self._list(source)]
-        # One transaction, so that the move is atomic.
-        with self._opened() as environment, environment.begin(write=True) as transaction:
+
+        def rename(transaction: Any) -> None:
             for key in keys:
                 value = transaction.pop(key.encode())
                 if value is not None:
                     transaction.put((target + key[len(source) :]).encode(), value)
+
+        # One transaction, so that the move is atomic.
+        self._transact(rename, write=True)
 
 
 LMDBStore.__module__ = "zarrix.storage"

@@ -62,14 +62,13 @@ class MongoDBStore(DatabaseServerStore):
         return client.get_database(database).get_collection(collection)
 
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
-        with self._opened() as client:
-            found = self._documents(client).find({"key": {"$in": [*keys]}})
-            values = {one["key"]: bytes(one["value"]) for one in found}
+        query = {"key": {"$in": [*keys]}}
+        found = self._with_handle(lambda client: [*self._documents(client).find(query)])
+        values = {one["key"]: bytes(one["value"]) for one in found}
         return [values.get(key) for key in keys]
 
     def _read(self, key: str) -> bytes | None:
-        with self._opened() as client:
-            found = self._documents(client).find_one({"key": key})
+        found = self._with_handle(lambda client: self._documents(client).find_one({"key": key}))
         return None if found is None else bytes(found["value"])
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
@@ -78,19 +77,21 @@ class MongoDBStore(DatabaseServerStore):
                 f"{key!r} has {len(value)} bytes, and a document of MongoDB at most {_MOST_BYTES}: "
                 "make the chunks smaller"
             )
-        with self._opened() as client:
-            document = {"key": key, "value": value}
-            self._documents(client).replace_one({"key": key}, document, upsert=True)
+        query, document = {"key": key}, {"key": key, "value": value}
+        self._with_handle(
+            lambda client: self._documents(client).replace_one(query, document, upsert=True)
+        )
 
     def _drop(self, key: str, fsync: bool) -> bool:
-        with self._opened() as client:
-            return bool(self._documents(client).delete_many({"key": key}).deleted_count)
+        query = {"key": key}
+        deleted = self._with_handle(lambda client: self._documents(client).delete_many(query))
+        return bool(deleted.deleted_count)
 
     def _list(self, prefix: str) -> list[str]:
         # "0" is the character after "/".
         below = {"key": {"$gte": f"{prefix}/", "$lt": f"{prefix}0"}} if prefix else {}
-        with self._opened() as client:
-            return [one["key"] for one in self._documents(client).find(below, {"key": 1})]
+        found = self._with_handle(lambda client: [*self._documents(client).find(below, {"key": 1})])
+        return [one["key"] for one in found]
 
 
 MongoDBStore.__module__ = "zarrix.storage"

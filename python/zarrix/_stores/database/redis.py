@@ -56,41 +56,37 @@ class RedisStore(DatabaseServerStore):
     @property
     def client(self) -> Any:
         """The ``redis.Redis`` of this process."""
-        with self._opened() as client:
-            return client
+        return self._with_handle(lambda client: client)
 
     def _name(self, key: str) -> str:
         return f"{self.path}:{key}"
 
     def _fetch(self, keys: Sequence[str]) -> list[bytes | Exception | None]:
-        with self._opened() as client:
-            return [*client.mget([self._name(key) for key in keys])] if keys else []
+        names = [self._name(key) for key in keys]
+        return self._with_handle(lambda client: [*client.mget(names)]) if keys else []
 
     def _read(self, key: str) -> bytes | None:
-        with self._opened() as client:
-            value: bytes | None = client.get(self._name(key))
-            return value
+        value: bytes | None = self._with_handle(lambda client: client.get(self._name(key)))
+        return value
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
-        with self._opened() as client:
-            client.set(self._name(key), value)
+        self._with_handle(lambda client: client.set(self._name(key), value))
 
     def _drop(self, key: str, fsync: bool) -> bool:
-        with self._opened() as client:
-            return bool(client.delete(self._name(key)))
+        return bool(self._with_handle(lambda client: client.delete(self._name(key))))
 
     def _list(self, prefix: str) -> list[str]:
         start = self._name(f"{prefix}/" if prefix else "")
         pattern = re.sub(r"([*?\[\]\\^])", r"\\\1", start) + "*"
-        with self._opened() as client:
-            found = {name.decode() for name in client.scan_iter(match=pattern, count=_TOGETHER)}
-        return [name[len(self.path) + 1 :] for name in found]
+        names = self._with_handle(
+            lambda client: {*client.scan_iter(match=pattern, count=_TOGETHER)}
+        )
+        return [name.decode()[len(self.path) + 1 :] for name in names]
 
     def _drop_below(self, prefix: str, fsync: bool) -> int:
         names = [self._name(key) for key in self._list(prefix)]
-        with self._opened() as client:
-            starts = range(0, len(names), _TOGETHER)
-            return sum(client.delete(*names[start : start + _TOGETHER]) for start in starts)
+        parts = [names[start : start + _TOGETHER] for start in range(0, len(names), _TOGETHER)]
+        return sum(self._with_handle(lambda client: [client.delete(*part) for part in parts]))
 
 
 RedisStore.__module__ = "zarrix.storage"

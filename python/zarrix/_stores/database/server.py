@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from zarrix._stores.database.base import DatabaseStore
 from zarrix._stores.path import normalize_dimension_separator
@@ -20,6 +19,8 @@ from zarrix._stores.redaction import hiding
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 
 __all__ = ["DatabaseServerStore"]
+
+T = TypeVar("T")
 
 
 class DatabaseServerStore(DatabaseStore):
@@ -77,10 +78,9 @@ class DatabaseServerStore(DatabaseStore):
         mine, others = (self.path, self._public), (other.path, other._public)
         return type(self) is type(other) and mine == others
 
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        with hiding(lambda: self._credentials.options), super()._opened() as handle:
-            yield handle
+    def _with_handle(self, function: Callable[[Any], T]) -> T:
+        with hiding(lambda: self._credentials.options):
+            return super()._with_handle(function)
 
     def _connect(self) -> Any:
         return getattr(importlib.import_module(self._package), self._client)(**self._options)

@@ -56,8 +56,7 @@ class SQLiteStore(DatabaseStore):
         super().__init__(path, dimension_separator)
         if os.fspath(path) == ":memory:":
             self.path = ":memory:"
-        with self._opened():
-            pass
+        self._with_handle(lambda connection: None)
 
     def _locks(self) -> str | None:
         return None if self.path == ":memory:" else super()._locks()
@@ -86,14 +85,16 @@ class SQLiteStore(DatabaseStore):
         handle.close()
 
     def _rows(self, statement: str, *values: Any) -> list[Any]:
-        with self._opened() as connection:
-            found: list[Any] = connection.execute(statement, values).fetchall()
-            return found
+        found: list[Any] = self._with_handle(
+            lambda connection: connection.execute(statement, values).fetchall()
+        )
+        return found
 
     def _count(self, statement: str, *values: Any) -> int:
-        with self._opened() as connection:
-            changed: int = connection.execute(statement, values).rowcount
-            return changed
+        changed: int = self._with_handle(
+            lambda connection: connection.execute(statement, values).rowcount
+        )
+        return changed
 
     def _read(self, key: str) -> bytes | None:
         rows = self._rows("SELECT v FROM zarr WHERE k = ?", key)
