@@ -12,7 +12,7 @@ from typing import Any
 from zarrix import _engine
 from zarrix._stores.redaction import public_url
 
-__all__ = ["identity", "is_in_one_process"]
+__all__ = ["identity", "innermost", "is_in_one_process"]
 
 # The attributes under which wrappers have the store, or the mapping, that they wrap.
 _WRAPPED = ("_store", "_mutable_mapping", "_inner")
@@ -26,19 +26,25 @@ def _layers(store: Any) -> Iterator[Any]:
         store = next((inside[name] for name in _WRAPPED if name in inside), None)
 
 
+def innermost(store: Any) -> Any:
+    """The store that has the values of a wrapper, of a wrapper of it, and so on."""
+    *_, found = _layers(store)
+    return found
+
+
 def identity(store: Any) -> tuple[str, ...]:
     """Equal for equal stores in all processes, and different for different stores.
 
     It has no credentials, and costs no request. A store without an address, such as a
     `MemoryStore`, gets a random number, which its pickles keep.
     """
-    *_, innermost = _layers(store)
-    options = [getattr(innermost, name, None) for name in ("_options", "_public", "normalize_keys")]
+    inner = innermost(store)
+    options = [getattr(inner, name, None) for name in ("_options", "_public", "normalize_keys")]
     for name in ("url", "path", "root"):
-        address = getattr(innermost, name, None)
+        address = getattr(inner, name, None)
         if isinstance(address, str | os.PathLike):
-            kind = type(innermost).__qualname__
-            filesystem = getattr(innermost, "fs", None)
+            kind = type(inner).__qualname__
+            filesystem = getattr(inner, "fs", None)
             # fsspec's own token: the class and all arguments, hashed.
             of_filesystem = str(getattr(filesystem, "_fs_token", ""))
             return kind, public_url(os.fspath(address)), repr(options), of_filesystem

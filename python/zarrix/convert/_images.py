@@ -198,6 +198,11 @@ def _frames(
     )  # fmt: skip
 
 
+def makes_folder(target: Path) -> bool:
+    """Whether an export makes a folder of that name, and not one image."""
+    return target.suffix.lower() not in SUFFIXES
+
+
 def save(node: Any, path: Path, job: Any) -> None:
     """Write an image of 2 or 3 axes, or a folder of numbered PNG files, one for each frame."""
     image_of = library()

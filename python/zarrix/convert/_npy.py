@@ -123,6 +123,9 @@ def header_of(array: Any, order: str | None = None) -> bytes:
     raise ConversionError("the dtype is too large for the header of an npy file")
 
 
+RESUMES = True
+
+
 def save(node: Any, path: Path, job: Any) -> None:
     """Write an array as npy."""
     array = job.array()

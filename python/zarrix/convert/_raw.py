@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from zarrix._errors import ConversionError
+from zarrix.convert._export_job import order_of
 from zarrix.convert._flat import flat_array
 from zarrix.convert._source import OpenFile, Source
 
@@ -118,21 +118,32 @@ def _sidecar(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+RESUMES = True
+
+
 def save(node: Any, path: Path, job: Any) -> None:
     """Write the elements of an array, and a sidecar."""
     array = job.array()
     if array.dtype.hasobject or array.dtype.kind == "T":
         raise ConversionError(f"elements of {array.dtype} have no fixed size")
-    with open(path, "r+b" if job.resumed else "w+b") as file:
-        job.write_flat(array, file, 0)
-    order = "F" if array.order == "F" and array.ndim > 1 else "C"
     sidecar = {
         "dtype": np.lib.format.dtype_to_descr(np.dtype(array.dtype)),
         "shape": [int(n) for n in array.shape],
-        "order": order,
+        "order": order_of(array),
         "offset": 0,
     }
-    target = Path(f"{job.target}.json")
-    partial = target.with_name(f"{target.name}.partial")
-    partial.write_text(json.dumps(sidecar), encoding="utf-8")
-    os.replace(partial, target)
+    job.write_beside(Path(f"{job.target}.json"), json.dumps(sidecar), _is_sidecar)
+    with open(path, "r+b" if job.resumed else "w+b") as file:
+        job.write_flat(array, file, 0)
+
+
+def _is_sidecar(path: Path) -> bool:
+    try:
+        return not path.is_symlink() and set(_sidecar(path)) == {
+            "dtype",
+            "shape",
+            "order",
+            "offset",
+        }
+    except ConversionError:
+        return False

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.sparse import grid_of
-from zarrix.convert._export import arrays_of
+from zarrix.convert._export_job import arrays_of
 from zarrix.convert._regions import regions, step_of
 
 __all__ = ["same_values"]
