@@ -195,14 +195,21 @@ class _Moments:
         """The arrays by name; without elements NaN, or 0 in arrays of integers."""
         empty = self._count == 0
         nothing = self._dtype.type(np.nan if self._dtype.kind == "f" else 0)
+        mean = self._mean
         with np.errstate(invalid="ignore"):
             std = np.sqrt(self._squares / np.maximum(self._count, 1))
+            if self._dtype.kind == "f":
+                # Differences of infinities are NaN; the extremes tell the mean.
+                ends = [np.where(np.isinf(one), one, 0.0) for one in (self._min, self._max)]
+                infinite = (ends[0] != 0) | (ends[1] != 0)
+                mean = np.where(infinite, ends[0] + ends[1], mean)
+                std = np.where(infinite, np.nan, std)
         return {
             "count": self._count,
             "nan_count": self._nans,
             "min": np.where(empty, nothing, self._min),
             "max": np.where(empty, nothing, self._max),
-            "mean": np.where(empty, np.nan, self._mean),
+            "mean": np.where(empty, np.nan, mean),
             "std": np.where(empty, np.nan, std),
         }
 

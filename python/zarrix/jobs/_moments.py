@@ -7,6 +7,7 @@ the result do not depend on workers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,6 @@ class Moments:
         if not other.count:
             return
         count = self.count + other.count
-        # A difference of infinities is NaN, which is what the mean of both is.
         difference = other.mean - self.mean
         self.squares += other.squares + difference * difference * self.count * other.count / count
         self.mean = self.mean + difference * other.count / count if self.count else other.mean
@@ -48,6 +48,21 @@ class Moments:
         # Comparisons with NaN are false: it would stay hidden.
         self.least = _first(self.least, other.least, other.least != other.least)
         self.largest = _last(self.largest, other.largest, other.largest != other.largest)
+
+    def mean_and_variance(self) -> tuple[float, float]:
+        """The mean and the variance of all elements; NaN without any.
+
+        Differences of infinities are NaN, so that the mean of infinite elements is told by the
+        extremes: it does not depend on the parts that have them.
+        """
+        if not self.count:
+            return math.nan, math.nan
+        if isinstance(self.least, int):
+            return self.total / self.count, self.squares / self.count
+        infinite = [one for one in (self.least, self.largest) if math.isinf(one)]
+        if infinite:
+            return sum(infinite), math.nan
+        return self.mean, self.squares / self.count
 
     def to_json(self) -> list[Any]:
         """JSON values that have every bit."""

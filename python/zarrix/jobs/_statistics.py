@@ -39,7 +39,7 @@ from zarrix.jobs._moments import Moments
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import digest_of, place_of
 from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._summary import Statistics, ranks_of
+from zarrix.jobs._summary import Statistics, between, ranks_of
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Tiling
 
@@ -371,11 +371,7 @@ def _exactly(one_pass: Any, state: _State, quantiles: Sequence[float]) -> Iterat
     values = {rank: float(value_of(prefix, state.dtype)) for rank, (prefix, _) in at.items()}
     for one in quantiles:
         low, high, part = ranks_of(one, count)
-        yield one, _between(values[low], values[high], part)
-
-
-def _between(low: float, high: float, part: float) -> float:
-    return low if low == high else low + (high - low) * part
+        yield one, between(values[low], values[high], part)
 
 
 def _even(chunk: Sequence[int]) -> tuple[AxisGrid, ...]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from zarrix.jobs._bit_counts import bucket_of, is_counted_exactly, values_of_buckets
 
-__all__ = ["Statistics", "ranks_of"]
+__all__ = ["Statistics", "between", "ranks_of"]
 
 
 def ranks_of(quantile: float, count: int) -> tuple[int, int, float]:
@@ -19,6 +19,11 @@ def ranks_of(quantile: float, count: int) -> tuple[int, int, float]:
     at = quantile * (count - 1)
     low = math.floor(at)
     return low, min(low + 1, count - 1), at - low
+
+
+def between(low: float, high: float, part: float) -> float:
+    """The number at a part of the way between two elements, which may be infinite."""
+    return low if low == high or not part else low + (high - low) * part
 
 
 class Statistics:
@@ -83,7 +88,7 @@ class Statistics:
         found._take_counts(state)
         if is_counted_exactly(state.dtype):
             found._take_moments_of_counts(state)
-            if bins is not None and found._can_have_bins():
+            if bins is not None and (range is not None or found._can_have_bins()):
                 used = found._counts > 0
                 counted, edges = np.histogram(
                     found._values[used], bins, range, weights=found._counts[used]
@@ -93,10 +98,7 @@ class Statistics:
             moments = state.moments
             found.count = moments.count
             found.min, found.max = moments.least, moments.largest
-            if moments.count:
-                is_whole = state.dtype.kind in "iu"
-                found.mean = moments.total / moments.count if is_whole else moments.mean
-                found.var = moments.squares / moments.count
+            found.mean, found.var = moments.mean_and_variance()
             if range is not None:
                 found._take_bins(state.bins, range)
         return found
@@ -182,7 +184,7 @@ class Statistics:
             raise ValueError(f"{at} was not in quantiles=, and exact=True finds no other")
         low, high, part = ranks_of(at, self.count)
         first, last = (float(self._values[bucket_of(self._counts, n)[0]]) for n in (low, high))
-        found = first if first == last else first + (last - first) * part
+        found = between(first, last, part)
         return found if self._is_exact else min(max(found, float(self.min)), float(self.max))
 
     def to_json(self) -> dict[str, Any]:
