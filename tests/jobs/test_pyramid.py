@@ -1,9 +1,12 @@
 """`jobs.pyramid`: levels of images, the same for every plan, and their OME-Zarr metadata."""
 
+import itertools
+import json
+
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix import jobs
+from zarrix import DirectoryStore, jobs
 from zarrix.jobs._downsample import downsampled
 
 RANDOM = np.random.default_rng(5)
@@ -175,3 +178,84 @@ def test_an_existing_level_is_not_replaced_unasked(tmp_path):
     assert (jobs.pyramid(image, overwrite=True)["1"][:] == 7).all()
     with pytest.raises(ValueError, match="root of its store"):
         jobs.pyramid(zarr.array(np.zeros((9, 9)), store=str(tmp_path / "root")))
+
+
+def _names(path):
+    return json.loads((path / "zarr.json").read_bytes()).get("dimension_names")
+
+
+def test_level_0_in_place_gets_the_names_that_the_metadata_of_the_image_refers_to(tmp_path):
+    image = _image(tmp_path / "i", (4, 40, 40), (1, 8, 8), attributes={"unit": "mm"})
+    before = image[:]
+    group = jobs.pyramid(image, axes="zyx", levels=3)
+    (multiscale,) = group.attrs["ome"]["multiscales"]
+    axes = [axis["name"] for axis in multiscale["axes"]]
+    for dataset in multiscale["datasets"]:
+        assert _names(tmp_path / "i" / dataset["path"]) == axes == ["z", "y", "x"]
+    assert group["0"].attrs["unit"] == "mm"
+    np.testing.assert_array_equal(group["0"][:], before)
+    assert zarr.verify(tmp_path / "i").ok
+    # It is not done again, and no other job: the names do not count.
+    job = jobs.pyramid(zarr.open_array(tmp_path / "i" / "0"), axes="zyx", levels=3, run=False)
+    assert job.is_done
+    without = _image(tmp_path / "j", (40, 40), (8, 8))
+    jobs.pyramid(without, ome=False, levels=2)
+    assert _names(tmp_path / "j" / "0") is None, "metadata of an image was not asked for"
+
+
+def test_names_are_given_after_a_kill_at_any_step_of_the_end(tmp_path, monkeypatch):
+    steps = itertools.count()
+    limit = 0
+
+    class Killed(BaseException):
+        pass
+
+    def dying(put):
+        def one(self, key, change):
+            if next(steps) == limit:
+                raise Killed
+            return put(self, key, change)
+
+        return one
+
+    image = _image(tmp_path / "i", (40, 40), (8, 8))
+    expected = _expected(image, (2, 2), "mean", 3)
+    killed = 0
+    with monkeypatch.context() as patched:
+        patched.setattr(DirectoryStore, "update_value", dying(DirectoryStore.update_value))
+        while True:
+            steps = itertools.count()
+            try:
+                jobs.pyramid(zarr.open_group(tmp_path / "i")["0"], levels=3)
+            except Killed:
+                killed, limit = killed + 1, limit + 1
+                continue
+            break
+    assert killed >= 2
+    group = zarr.open_group(tmp_path / "i")
+    for level, values in enumerate(expected):
+        np.testing.assert_array_equal(group[str(level)][:], values)
+        assert _names(tmp_path / "i" / str(level)) == ["y", "x"]
+    assert not (tmp_path / "i" / ".zarrix-job").exists()
+
+
+@pytest.mark.parametrize("how", ["str", "path", "array", "nested"])
+def test_an_image_that_a_path_names_is_in_the_group_above_it(tmp_path, how, monkeypatch):
+    inside = "plate/A/1" if how == "nested" else "i"
+    zarr.open_group(tmp_path / "plate", mode="w", zarr_format=3)
+    image = _image(tmp_path / inside, (64, 64), (8, 8))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / inside / "0"
+    given = {"path": path, "array": zarr.open_array(path)}.get(how, f"{inside}/0")
+    group = jobs.pyramid(given, levels=3)
+    assert list(zarr.open_group(tmp_path / inside)) == ["0", "1", "2"]
+    assert group.attrs["ome"]["multiscales"][0]["name"] == inside.rpartition("/")[2]
+    np.testing.assert_array_equal(group["2"][:], _expected(image, (2, 2), "mean", 3)[2])
+
+
+def test_an_image_in_no_group_needs_a_destination(tmp_path):
+    z = zarr.zeros((64, 64), chunks=(8, 8), store=str(tmp_path / "z"))
+    for given in (z, tmp_path / "z"):
+        with pytest.raises(ValueError, match=r"root of its store and in no group.*pass dest="):
+            jobs.pyramid(given)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["z"]

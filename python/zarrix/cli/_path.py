@@ -71,8 +71,7 @@ def located(path: str, storage_options: Mapping[str, Any] | None = None) -> Loca
     if format is not None:
         raise PathNotFoundError(f"{file} is not a Zarr hierarchy; 'zarrix import' makes one of it")
     # Import time: only verbs that change something need them.
-    from zarrix.convert._destination import locate
-    from zarrix.operate._place import nothing_at
+    from zarrix.operate._place import locate, nothing_at
 
     found = locate(file, inside or None, storage_options)
     if found.find() is None:
@@ -85,7 +84,7 @@ def new_location(
 ) -> Location:
     """The store and path of a node that is going to be made; its parent groups are created."""
     # Import time: only verbs that change something need it.
-    from zarrix.convert._destination import locate
+    from zarrix.operate._place import locate
 
     file, inside, format = split(path)
     if format is not None and os.path.isfile(file):

@@ -9,7 +9,6 @@ always complete.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,41 +17,13 @@ from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
-from zarrix._stores.keys import DOCUMENTS, key_of
-from zarrix._stores.local import DirectoryStore
+from zarrix._stores.keys import key_of
 from zarrix._stores.memory import MemoryStore
 
-__all__ = ["JOB", "Destination", "locate", "seen_by_parents"]
+__all__ = ["JOB", "Destination", "seen_by_parents"]
 
 JOB = "zarrix-import.json"
 """The name of the value that says what an unfinished import was asked."""
-
-
-def locate(
-    dest: Any, path: str | None = None, storage_options: Mapping[str, Any] | None = None
-) -> Location:
-    """The store and the path of a destination.
-
-    A directory inside a hierarchy is a path in the store of that hierarchy, so that its format and
-    its consolidated metadata are those of the hierarchy.
-    """
-    location = Location.of(dest, path, storage_options=storage_options)
-    store = location.store
-    if not isinstance(store, DirectoryStore):
-        return location
-    folder = os.path.abspath(store.path)
-    inside = [location.path] if location.path else []
-    top, below = folder, list(inside)
-    while True:
-        folder, name = os.path.split(folder)
-        inside.insert(0, name)
-        if any(os.path.isfile(os.path.join(folder, one)) for one in DOCUMENTS):
-            top, below = folder, list(inside)
-        elif not name or os.path.exists(folder):
-            break
-    if top == os.path.abspath(store.path):
-        return location
-    return Location(DirectoryStore(top), "/".join(below))
 
 
 class Destination:

@@ -24,7 +24,7 @@ from zarrix._metadata.guess import bytes_of
 from zarrix._nodes import nodes
 from zarrix._runtime.config import config
 from zarrix._stores.memory import MemoryStore
-from zarrix.convert._destination import Destination, locate
+from zarrix.convert._destination import Destination
 from zarrix.convert._encoded import all_in_file, kept_options, store_parts
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._formats import check_known
@@ -32,6 +32,7 @@ from zarrix.convert._open import open_sources
 from zarrix.convert._presets import PRESETS, Preset, layout
 from zarrix.convert._regions import chunks_of, count, regions, step_of
 from zarrix.convert._source import Source, SourceArray
+from zarrix.operate._place import locate
 
 __all__ = ["Conversion", "budget_of", "import_"]
 

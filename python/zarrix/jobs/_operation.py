@@ -208,8 +208,10 @@ def array_at(
     )
 
 
-def source_array(place: Place, digest: str, *, read_only: bool = True) -> Array:
+def source_array(place: Place, digest: str, *, read_only: bool = True, names: bool = True) -> Array:
     """The array that a job reads, if it is the one that the job was planned for.
+
+    With ``names=False`` it may have got other dimension names.
 
     Raises
     ------
@@ -220,7 +222,7 @@ def source_array(place: Place, digest: str, *, read_only: bool = True) -> Array:
     node = location.find()
     if node is not None and node.kind == "array":
         found = Array._at(location, node, read_only=read_only)
-        if digest_of(found._metadata) == digest:
+        if digest_of(found._metadata, names=names) == digest:
             return found
     where = location.describe()
     state = "is gone" if node is None else "has another shape, data type or codecs"

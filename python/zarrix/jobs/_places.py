@@ -13,6 +13,7 @@ from typing import Any
 from zarrix._errors import JobError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.json import json_dumps
+from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.mapping import KVStore
@@ -24,7 +25,15 @@ from zarrix._stores.zip import ZipStore
 from zarrix.operate import _place
 from zarrix.operate._place import Place
 
-__all__ = ["Place", "address", "digest_of", "in_this_process", "place_at", "place_of"]
+__all__ = [
+    "Place",
+    "address",
+    "digest_of",
+    "in_its_hierarchy",
+    "in_this_process",
+    "place_at",
+    "place_of",
+]
 
 
 def place_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> Place:
@@ -32,6 +41,25 @@ def place_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> P
     if isinstance(target, StorePath):
         return _place.place_of(target.store, target.path)
     return _place.place_of(target, None, storage_options)
+
+
+def in_its_hierarchy(place: Place) -> Place:
+    """The same node as a path below a group, if its store begins with the node itself.
+
+    A path to an array is then the same as the path to its group and the name of the array.
+    """
+    if place.path or place.chunk_store is not None:
+        return place
+    if isinstance(place.store, DirectoryStore) and isinstance(place.store.path, str):
+        found = _place.locate(place.store.path)
+        return Place(found.store, found.path)
+    if isinstance(place.store, RemoteStore):
+        above, slash, name = place.store.url.rstrip("/").rpartition("/")
+        if slash and not above.endswith("/"):
+            group = place.store._at_url(above)
+            if nodes.find(group, "") is not None:
+                return Place(group, name)
+    return place
 
 
 def address(place: Place) -> dict[str, Any]:
@@ -90,7 +118,10 @@ def in_this_process(store: Store) -> bool:
     return isinstance(inner, dict | MemoryStore)
 
 
-def digest_of(metadata: ArrayMetadata) -> str:
-    """A digest of everything about an array except its attributes and its elements."""
-    members = {k: v for k, v in metadata.to_dict().items() if k != "attributes"}
+def digest_of(metadata: ArrayMetadata, *, names: bool = True) -> str:
+    """A digest of everything about an array except its attributes and its elements, and with
+    ``names=False`` its dimension names.
+    """
+    left = ("attributes",) if names else ("attributes", "dimension_names")
+    members = {k: v for k, v in metadata.to_dict().items() if k not in left}
     return hashlib.sha256(json_dumps(members)).hexdigest()[:32]

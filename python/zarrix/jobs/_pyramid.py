@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 from zarrix._array.array import Array
@@ -28,7 +29,7 @@ from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._ome import attributes_of, check_axes, default_axes
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
-from zarrix.jobs._places import Place, digest_of, place_of
+from zarrix.jobs._places import Place, digest_of, in_its_hierarchy, place_of
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, extent
@@ -82,7 +83,10 @@ class Pyramid(Operation):
 
     def check(self) -> None:
         """The source must be the one that was planned for."""
-        self._arrays[-1] = source_array(self.places["source"], self.parameters["digest"])
+        # A run that was interrupted at its end may have named the dimensions of level 0.
+        self._arrays[-1] = source_array(
+            self.places["source"], self.parameters["digest"], names=False
+        )
 
     @property
     def stages(self) -> Sequence[Stage]:
@@ -147,11 +151,24 @@ class Pyramid(Operation):
         for level in range(first, len(self._shapes)):
             here = below(place, paths[level])
             store_all(here, [("", array_documents(here, self._document(level), {}))])
+        if self.parameters["names"]:
+            self._name_dimensions()
         group = open_group(
             place.store, mode="a", path=place.path, zarr_format=self.parameters["format"]
         )
         group.attrs.update(self.parameters["attributes"])
         return group
+
+    def _name_dimensions(self) -> None:
+        """Give level 0 the names of the axes, which the metadata of the image refers to."""
+        names = self.parameters["names"]
+        level = opened(self.places["source"])
+        if level._metadata.dimension_names != tuple(names):
+            level._rewrite(
+                lambda metadata: replace(
+                    metadata, extra={**metadata.extra, "dimension_names": names}
+                )
+            )
 
     @property
     def new_places(self) -> Sequence[Place]:
@@ -208,7 +225,8 @@ def pyramid(
     Parameters
     ----------
     source : Array, Store, str or Path
-        The image. Without ``dest`` it is an array in a group, and becomes level 0 where it is.
+        The image. Without ``dest`` it is an array in a group, such as "image.zarr/0", and becomes
+        level 0 where it is.
     dest : Store, str or Path, optional
         A new group, which gets a copy of the image as level ``"0"``, too.
     levels : int or "auto"
@@ -224,6 +242,7 @@ def pyramid(
         The version of the OME-Zarr metadata: by default 0.5 in v3 and 0.4 in v2. False writes none.
     axes : str or sequence of str, optional
         The names of the axes; by default the dimension names, else the last letters of "tczyx".
+        In v3 all levels have them as dimension names, level 0 too.
     units : mapping of str to str, optional
         The units of axes, such as ``{"x": "micrometer"}``.
     scale : mapping of str to float, optional
@@ -273,6 +292,7 @@ def pyramid(
     source = opened(here)
     if not isinstance(source, Array):
         raise TypeError(f"the image is an array, and {source!r} is a group")
+    here = in_its_hierarchy(here) if dest is None else here
     place, base = _destination(here, dest)
     version, zarr_format = _version(ome, source, None if base else place)
     named = tuple(axes) if axes is not None else default_axes(source.ndim, _dimension_names(source))
@@ -295,7 +315,7 @@ def pyramid(
     itemsize = max(1, source.dtype.itemsize)
     limit = bytes_of(max_memory, "max_memory")
     parameters: dict[str, Any] = {
-        "digest": digest_of(source._metadata),
+        "digest": digest_of(source._metadata, names=False),
         "base": base,
         "format": zarr_format,
         "document": document,
@@ -312,6 +332,8 @@ def pyramid(
         and is_encoded_alike(source._metadata, planned._metadata),
         "parts": _divided(shapes, by_axis, unit, itemsize, limit, base),
         "attributes": {},
+        # What level 0 gets where it stays; a new one has the names of its document.
+        "names": list(named) if version == "0.5" and not base else [],
     }
     if parameters["paths"][0] in parameters["paths"][1:]:
         raise ValueError(
@@ -340,7 +362,8 @@ def _destination(source: Place, dest: Any) -> tuple[Place, bool]:
         return place_of(dest), True
     if not source.path:
         raise ValueError(
-            "the image is the root of its store, and levels cannot be beside it; pass dest="
+            "the image is the root of its store and in no group, so that levels cannot be beside "
+            "it; pass dest="
         )
     return source._replace(path=source.path.rpartition("/")[0]), False
 

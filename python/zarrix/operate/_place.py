@@ -12,11 +12,14 @@ from zarrix._errors import PathNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidated_store import ConsolidatedStore
+from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
+from zarrix._stores.keys import DOCUMENTS
+from zarrix._stores.local import DirectoryStore
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 
-__all__ = ["Place", "nothing_at", "place_of"]
+__all__ = ["Place", "locate", "nothing_at", "place_of"]
 
 
 class Place(NamedTuple):
@@ -48,6 +51,33 @@ def place_of(
 def _stored(store: Store) -> Store:
     """The stored documents, not those in consolidated metadata."""
     return store._store if isinstance(store, ConsolidatedStore) else store
+
+
+def locate(
+    dest: Any, path: str | None = None, storage_options: Mapping[str, Any] | None = None
+) -> Location:
+    """The store and the path of a destination.
+
+    A directory inside a hierarchy is a path in the store of that hierarchy, so that its format and
+    its consolidated metadata are those of the hierarchy.
+    """
+    location = Location.of(dest, path, storage_options=storage_options)
+    store = location.store
+    if not isinstance(store, DirectoryStore):
+        return location
+    folder = os.path.abspath(store.path)
+    inside = [location.path] if location.path else []
+    top, below = folder, list(inside)
+    while True:
+        folder, name = os.path.split(folder)
+        inside.insert(0, name)
+        if any(os.path.isfile(os.path.join(folder, one)) for one in DOCUMENTS):
+            top, below = folder, list(inside)
+        elif not name or os.path.exists(folder):
+            break
+    if top == os.path.abspath(store.path):
+        return location
+    return Location(DirectoryStore(top), "/".join(below))
 
 
 def nothing_at(store: Store, path: str, chunks: Sequence[str] = ()) -> PathNotFoundError:

@@ -212,6 +212,10 @@ class RemoteStore(EngineStore):
         other._engine = other._open_engine()
         return other
 
+    def _at_url(self, url: str) -> RemoteStore:
+        """The store of another URL of the same service, with the options of this one."""
+        return RemoteStore(url, merge_secrets(self._options, self._credentials.options))
+
     def _forbid_changes(self) -> None:
         if self.url.startswith("http"):
             raise ReadOnlyError(f"{self.url}: web servers are read-only")
