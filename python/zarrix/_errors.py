@@ -31,6 +31,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             JobFailed                                               job-failed
             JobInterrupted                                          job-interrupted
             SourceChangedError                                      source-changed
+            OverlapError(CopyError, ConversionError)                overlap
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
         ArrayIndexError(IndexError)                                 array-index
@@ -77,6 +78,7 @@ __all__ = [
     "JobFailed",
     "JobInterrupted",
     "SourceChangedError",
+    "OverlapError",
     "CallCancelledError",
     "SelectionError",
     "ArrayIndexError",
@@ -258,6 +260,15 @@ class SourceChangedError(JobError):
     """The source of a job has another shape, data type or codecs than when it was planned."""
 
     kind = "source-changed"
+
+
+class OverlapError(JobError, CopyError, ConversionError):
+    """A destination is its source, lies in it, or contains it; nothing was changed.
+
+    Copies, jobs and converters raise it, and each promises its own error; it is all three.
+    """
+
+    kind = "overlap"
 
 
 class CallCancelledError(ZarrixError, RuntimeError):

@@ -27,6 +27,7 @@ from zarrix._stores.keys import (
     key_of,
 )
 from zarrix._stores.labels import place
+from zarrix._stores.sites import Site
 
 __all__ = ["ConsolidatedStore", "open_store", "view"]
 
@@ -75,6 +76,9 @@ class ConsolidatedStore(Store):
 
     def _open_engine(self) -> _engine.Store:
         return self._store._engine
+
+    def _sites(self, path: str) -> list[Site]:
+        return self._store._sites(path)
 
     def engine_path(self, path: str) -> str:
         """``path`` in the spelling of the engine store."""

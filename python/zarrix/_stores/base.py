@@ -23,6 +23,7 @@ from zarrix._stores.awaited_methods import AwaitedMethods
 from zarrix._stores.below import KeysBelow
 from zarrix._stores.keys import is_document
 from zarrix._stores.mapping_values import engine_of
+from zarrix._stores.sites import Site, of_engine
 
 __all__ = ["Store", "most_bytes"]
 
@@ -92,6 +93,10 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
         'group/0.0'
         """
         return path
+
+    def _sites(self, path: str) -> list[Site]:
+        """Where the values at and below ``path`` are, for `zarrix._stores.overlap`."""
+        return of_engine(self._engine.id, self.engine_path(path))
 
     def vouching_for(self, key: str) -> str | None:
         """Key of consolidated metadata that describes a node whose own document is not stored.

@@ -19,11 +19,14 @@ from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.foreign_sites import of_filesystem as sites_of
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, identity_of, pickle_of, secrets_of
+from zarrix._stores.keys import key_of
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.remote.store import of_filesystem
+from zarrix._stores.sites import Site
 
 __all__ = ["FSStore", "FsspecStore", "of_map", "of_url"]
 
@@ -58,6 +61,9 @@ class _FileSystemStore(EngineStore):
         path = public_url(self.path).strip("/")
         files = HidingMap(self.map) if has_secrets(self.fs, self.path) else self.map
         return engine_of(files, identity_of(self.fs), path)
+
+    def _sites(self, path: str) -> list[Site]:
+        return sites_of(self.fs, key_of(self.path.rstrip("/"), self.engine_path(path)))
 
     @property
     def _is_local(self) -> bool:

@@ -13,6 +13,7 @@ from zarrix._errors import FSPathExistNotDir
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARRAY
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+from zarrix._stores.sites import Site, of_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +72,9 @@ class LocalStore(EngineStore):
 
     def engine_path(self, path: str) -> str:
         return path.lower() if self.normalize_keys else path
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_file(os.path.join(self.path, self.engine_path(path)))
 
     def dir_path(self, path: str | None = None) -> str:
         """The directory of the file system that holds ``path``.

@@ -8,7 +8,9 @@ from typing import Any
 from zarrix import _engine
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.mapping_values import engine_of
+from zarrix._stores.sites import Site
 
 __all__ = ["KVStore"]
 
@@ -53,6 +55,10 @@ class KVStore(EngineStore):
     def engine_path(self, path: str) -> str:
         inner = self._mutable_mapping
         return inner.engine_path(path) if isinstance(inner, Store) else path
+
+    def _sites(self, path: str) -> list[Site]:
+        inner = self._mutable_mapping
+        return inner._sites(path) if isinstance(inner, Store) else of_object(inner, path)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._mutable_mapping)

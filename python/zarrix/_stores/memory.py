@@ -13,8 +13,10 @@ from typing import Any
 from zarrix import _engine
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator
+from zarrix._stores.sites import Site
 
 __all__ = ["DictStore", "MemoryStore", "of_url"]
 
@@ -92,6 +94,10 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
 
     def _open_engine(self) -> _engine.Store:
         return _engine.MemoryStore() if self._store_dict is None else engine_of(self._store_dict)
+
+    def _sites(self, path: str) -> list[Site]:
+        values = self._store_dict
+        return super()._sites(path) if values is None else of_object(values, path)
 
     @property
     def root(self) -> Any:

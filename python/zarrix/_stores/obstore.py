@@ -20,9 +20,11 @@ from zarrix._errors import suggestion
 from zarrix._stores.awaited import Answer, AwaitedStore, Part
 from zarrix._stores.base import Store
 from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
+from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.local import LocalStore
 from zarrix._stores.remote.store import NeedsFsspec, RemoteStore
 from zarrix._stores.secrets import split_secrets
+from zarrix._stores.sites import Site
 
 __all__ = ["ObjectStore", "is_obstore", "of_obstore"]
 
@@ -59,6 +61,8 @@ _SERVICES: dict[str, tuple[str, str, dict[str, str]]] = {
         },
     ),
 }
+# The keys above that say where the values are.
+_ADDRESSES = ("endpoint", "account_name")
 _WORDS = {"true": True, "false": False}
 
 
@@ -143,6 +147,18 @@ class ObjectStore(AwaitedStore):
 
     def _identity(self) -> str:
         return f"{id(self._inner):#x}"
+
+    def _sites(self, path: str) -> list[Site]:
+        if self._native is not None:
+            return self._native._sites(path)
+        inner, kind = self._inner, type(self._inner).__name__
+        if kind not in _SERVICES:
+            return of_object(inner, path)
+        scheme, bucket, names = _SERVICES[kind]
+        config = {**inner.config}
+        address = f"{scheme}://{config.pop(bucket)}/{inner.prefix or ''}"
+        known = {names[name]: value for name, value in config.items() if name in _ADDRESSES}
+        return RemoteStore(address, known)._sites(path)
 
     @property
     def _here(self) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from zarrix import _engine
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.sites import Site, of_file
 
 __all__ = ["FileParts"]
 
@@ -37,6 +38,9 @@ class FileParts(EngineStore):
         return _engine.FileParts(
             self._path, (size, *divmod(modified_ns, 1_000_000_000)), self._parts
         )
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_file(self._path, path)
 
     def _label(self) -> str:
         return repr(self._path)

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from zarrix import _engine
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.sites import Site
 from zarrix._stores.values import Values
 
 __all__ = ["PythonStore"]
@@ -25,6 +26,10 @@ class PythonStore(Values, EngineStore):
     def _open_engine(self) -> _engine.Store:
         # A weak reference, because a cycle through the engine would never be collected.
         return _engine.PythonStore(weakref.proxy(self), self._locks(), self._identity())
+
+    def _sites(self, path: str) -> list[Site]:
+        origin = self._origin
+        return super()._sites(path) if origin is None else origin._sites(path)
 
     def with_durability(self, durability: str | None) -> Self:
         other = super().with_durability(durability)

@@ -18,6 +18,7 @@ from typing import Any
 from zarrix import _engine
 from zarrix._stores.open import as_store
 from zarrix._stores.python import PythonStore
+from zarrix._stores.sites import Site
 
 __all__ = ["LoggingStore", "WrapperStore"]
 
@@ -59,6 +60,9 @@ class WrapperStore(PythonStore):
 
     def engine_path(self, path: str) -> str:
         return self._store.engine_path(path)
+
+    def _sites(self, path: str) -> list[Site]:
+        return self._store._sites(path)
 
     def close(self) -> None:
         """Release open files and connections of the wrapped store.

@@ -26,10 +26,12 @@ from zarrix._stores.awaited import Answer, AwaitedStore, Part, gather
 from zarrix._stores.awaited_methods import defines_awaited
 from zarrix._stores.base import Store
 from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
+from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.fsspec import FsspecStore
 from zarrix._stores.keys import is_document, key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.obstore import ObjectStore
+from zarrix._stores.sites import Site
 from zarrix._stores.wrapper import WrapperStore
 
 __all__ = ["AsyncStore", "of_zarr_python"]
@@ -155,6 +157,15 @@ class AsyncStore(AwaitedStore):
     @property
     def _user_store(self) -> Store:
         return self._store if isinstance(self._store, Store) else self
+
+    def _sites(self, path: str) -> list[Site]:
+        inner = self._store
+        if isinstance(inner, Store):
+            return inner._sites(path)
+        # The wrappers of zarr-python, and its stores in memory, which may share a mapping.
+        while hasattr(inner, "_store"):
+            inner = inner._store
+        return of_object(getattr(inner, "_store_dict", inner), path)
 
     def _identity(self) -> str:
         # Two handles on one object share one set of locks.

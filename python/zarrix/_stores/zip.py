@@ -18,6 +18,7 @@ from zarrix._errors import MetadataError, shorten
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.path import normalize_dimension_separator
+from zarrix._stores.sites import Site, of_file
 
 if TYPE_CHECKING:
     import zipfile
@@ -116,6 +117,9 @@ class ZipStore(EngineStore):
         _open_stores[id(self)] = self
         start = _STARTS[self.mode]
         return Archive(self.path, start, method=self.compression, allows_zip64=self.allowZip64)
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_file(self.path, path)
 
     def _tell(self) -> None:
         """Warn of unusual conditions."""

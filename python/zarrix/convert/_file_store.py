@@ -21,6 +21,7 @@ from zarrix._metadata.json import json_loads
 from zarrix._stores.keys import ZARRAY, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.python import PythonStore
+from zarrix._stores.sites import Site, of_file
 from zarrix.convert._encoded import kept_options, key_in
 from zarrix.convert._formats import check_known, open_source
 from zarrix.convert._source import Source, SourceArray
@@ -241,6 +242,9 @@ class FileStore(PythonStore):
     def close(self) -> None:
         """Close the file."""
         self._closing()
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_file(self._made_of[0], path) if self._made_of else super()._sites(path)
 
     def __reduce__(self) -> Any:
         return (reopened, self._made_of)

@@ -13,9 +13,11 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._stores.base import Store
+from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.open import as_store
+from zarrix._stores.sites import Site
 
 __all__ = ["store_of"]
 
@@ -72,7 +74,7 @@ class _BufferStore(KVStore):
     """A store in memory of zarr-python. Two of them that share a dictionary share its locks."""
 
     def __init__(self, store: Any) -> None:
-        values = store._store_dict
+        values = self._values = store._store_dict
         super().__init__(_Buffers(values))
         # A store that is opened by a path in its dictionary has keys below that path.
         self._prefix = getattr(store, "path", "")
@@ -80,6 +82,9 @@ class _BufferStore(KVStore):
 
     def _open_engine(self) -> _engine.Store:
         return engine_of(self._mutable_mapping, self._shared)
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_object(self._values, self.engine_path(path))
 
     def engine_path(self, path: str) -> str:
         return f"{self._prefix}/{path}".strip("/") if self._prefix else path

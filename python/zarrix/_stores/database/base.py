@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from zarrix._runtime.system import on_fork
 from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.python import PythonStore
+from zarrix._stores.sites import Site, of_file
 
 __all__ = ["DatabaseStore"]
 
@@ -56,6 +57,13 @@ class DatabaseStore(PythonStore):
     def _locks(self) -> str | None:
         # All names of one file share the same locks.
         return f"{os.path.realpath(self.path)}.locks"
+
+    def _files(self) -> tuple[str, ...]:
+        """The files that the database may have."""
+        return (self.path,)
+
+    def _sites(self, path: str) -> list[Site]:
+        return [site for file in self._files() for site in of_file(file, path)]
 
     def _with_handle(self, function: Callable[[Any], T]) -> T:
         """What a function of the handle of this process returns; no other thread calls meanwhile.

@@ -76,6 +76,10 @@ class LMDBStore(DatabaseStore):
         super().__init__(path, dimension_separator)
         self._with_handle(lambda environment: None)
 
+    def _files(self) -> tuple[str, ...]:
+        is_directory = self.kwargs.get("subdir", True)
+        return (os.path.join(self.path, "data.mdb") if is_directory else self.path,)
+
     def _connect(self) -> Any:
         # An optional package.
         import lmdb

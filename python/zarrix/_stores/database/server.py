@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from zarrix._stores.database.base import DatabaseStore
 from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.redaction import hiding
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
+from zarrix._stores.sites import Site, names_of
 
 __all__ = ["DatabaseServerStore"]
 
@@ -65,6 +67,14 @@ class DatabaseServerStore(DatabaseStore):
                 )
             hidden = {name: os.environ[variable] for name, variable in names.items()}
         return merge_secrets(self._public, hidden)
+
+    def _sites(self, path: str) -> list[Site]:
+        named = ("host", "port", "db", "path", "unix_socket_path", "uri")
+        told = {name: str(self._public[name]) for name in named if name in self._public}
+        told["host"] = told.get("host", "localhost").replace("127.0.0.1", "localhost")
+        system = (type(self).__name__, *(f"{name}={told[name]}" for name in sorted(told)))
+        # A prefix of Redis has no end of its own: "a" also lists the keys of "a:b".
+        return [Site(system, (*re.split("[:/]", self.path), *names_of(path)))]
 
     def _locks(self) -> str:
         name = hashlib.blake2b(repr((self.path, self._public)).encode(), digest_size=12)

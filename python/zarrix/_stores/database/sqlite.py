@@ -10,6 +10,8 @@ from typing import Any
 
 from zarrix._errors import CorruptStoreError
 from zarrix._stores.database.base import DatabaseStore
+from zarrix._stores.python import PythonStore
+from zarrix._stores.sites import Site
 
 __all__ = ["SQLiteStore"]
 
@@ -60,6 +62,9 @@ class SQLiteStore(DatabaseStore):
 
     def _locks(self) -> str | None:
         return None if self.path == ":memory:" else super()._locks()
+
+    def _sites(self, path: str) -> list[Site]:
+        return PythonStore._sites(self, path) if self.path == ":memory:" else super()._sites(path)
 
     def _connect(self) -> sqlite3.Connection:
         if self.path == ":memory:" and self._inherited:

@@ -24,6 +24,7 @@ from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.reference.document import JsonReferences, parsed
 from zarrix._stores.reference.parquet import ParquetReferences
 from zarrix._stores.reference.targets import Targets
+from zarrix._stores.sites import Site, of_file
 
 __all__ = ["ReferenceStore", "of_path"]
 
@@ -154,6 +155,18 @@ class ReferenceStore(PythonStore):
         found = self._references.find(key)
         length = found[2] if isinstance(found, tuple) else None
         return super()._size(key) if length is None else length
+
+    def _sites(self, path: str) -> list[Site]:
+        """The references themselves, and every file that has a value below ``path``."""
+        if not self._path:
+            found = super()._sites(path)
+        elif "://" in self._path:
+            found = [*self._targets.sites(self._path)]
+        else:
+            found = of_file(self._path)
+        parts = map(self._references.find, self._references.names(path))
+        targets = {part[0] for part in parts if isinstance(part, tuple)}
+        return [*found, *(site for url in sorted(targets) for site in self._targets.sites(url))]
 
     def _identity(self) -> str:
         return f"references {self._path}" if self._path else f"{id(self):#x}"

@@ -24,6 +24,7 @@ from zarrix._stores.redaction import public_error, public_text, public_url
 from zarrix._stores.registry import SERVER_SCHEMES
 from zarrix._stores.remote import store as _remote
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
+from zarrix._stores.sites import Site
 
 __all__ = ["Part", "Targets"]
 
@@ -104,6 +105,15 @@ class Targets:
         raise CorruptStoreError(
             f"{told}: {length} bytes from {start} on, of which {len(value)} are there"
         )
+
+    def sites(self, url: str) -> list[Site]:
+        """Where the target ``url`` is; nothing for one that references may not name."""
+        try:
+            store, name = self._known.get(url) or self._found(url)
+        except (_Refused, ValueError, ImportError):
+            # A read of it is the same error, so that nothing depends on it.
+            return []
+        return store._sites(name)
 
     def _told(self, key: str, url: str) -> str:
         return f"{key!r} of the references {self._shown} is a part of {public_url(url)!r}"

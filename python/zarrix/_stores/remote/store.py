@@ -21,12 +21,23 @@ from urllib.parse import urlsplit
 from zarrix import _engine
 from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.keys import key_of
 from zarrix._stores.redaction import hiding
 from zarrix._stores.remote import azure, gcs, hdfs, http, s3
 from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
+from zarrix._stores.sites import Site, of_server
 
-__all__ = ["NeedsFsspec", "RemoteStore", "RemoteZipStore", "of_filesystem", "of_url", "service_of"]
+__all__ = [
+    "NeedsFsspec",
+    "RemoteStore",
+    "RemoteZipStore",
+    "of_filesystem",
+    "of_url",
+    "scheme_of",
+    "service_of",
+    "site_of",
+]
 
 _Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
 # By scheme: the service, and the function that parses its URLs and options.
@@ -97,9 +108,14 @@ def of_url(url: str, storage_options: Mapping[str, Any] | None) -> RemoteStore |
         return None
 
 
+def scheme_of(fs: Any) -> str | None:
+    """The scheme of one of fsspec's file systems, if its service is one of ours."""
+    return _FILE_SYSTEMS.get(f"{type(fs).__module__.partition('.')[0]}.{type(fs).__name__}")
+
+
 def of_filesystem(fs: Any, root: str) -> RemoteStore | None:
     """The engine's store for a path of one of fsspec's file systems, if it supports it."""
-    scheme = _FILE_SYSTEMS.get(f"{type(fs).__module__.partition('.')[0]}.{type(fs).__name__}")
+    scheme = scheme_of(fs)
     given: Any = getattr(fs, "storage_args", None)
     if scheme is None or given:
         return None
@@ -190,6 +206,9 @@ class RemoteStore(EngineStore):
     def _open_engine(self) -> _engine.Store:
         there = self.address
         return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
+
+    def _sites(self, path: str) -> list[Site]:
+        return [site_of(self.address, path)]
 
     def as_frozen(self) -> Self:
         """This store as one in which nothing changes: cached values are used without a request.
@@ -291,6 +310,9 @@ class RemoteZipStore(RemoteStore):
     def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
         super().__init__(url, storage_options, read_only=True)
 
+    def _sites(self, path: str) -> list[Site]:
+        return [site_of(self.address, "", path)]
+
     def _open_engine(self) -> _engine.Store:
         there = self.address
         folder, _, name = there.prefix.rpartition("/")
@@ -299,6 +321,25 @@ class RemoteZipStore(RemoteStore):
         if archive is None:
             raise FileNotFoundError(f"there is no zip archive {self.url}")
         return archive
+
+
+def site_of(there: Address, path: str, inside: str = "") -> Site:
+    """Where the values are, with the names that a web server would use for them."""
+    options, bucket = there.options, there.bucket
+    if there.service == "http":
+        host, bucket = bucket, ""
+    elif there.service == "s3":
+        host = options.get("aws_endpoint", "https://s3.amazonaws.com")
+        host = host.replace(f"://{bucket}.", "://", 1)
+    elif there.service == "gs":
+        host = options.get("google_base_url", "https://storage.googleapis.com")
+    elif there.service == "az":
+        account = options["account_name"]
+        host = options.get("azure_endpoint", f"https://{account}.blob.core.windows.net")
+        bucket = bucket.partition("@")[0]
+    else:
+        host, bucket = f"{there.service}://{bucket}", ""
+    return of_server(host, key_of(bucket, key_of(there.prefix, path)), inside)
 
 
 def _address(url: str, options: Mapping[str, Any]) -> Address:
