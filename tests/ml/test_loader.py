@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from ml.data import items_of, numbered, scenes
+from waiting import PATIENCE_S
 from zarrix import _engine, ml
-from zarrix.ml import _fetch
+from zarrix.ml import _fetch, _loader
 from zarrix.ml._fill import Filler
 from zarrix.ml._pace import Pace
 
@@ -448,3 +449,59 @@ def test_threads_of_a_loader_are_a_share_of_those_of_the_engine(
         assert used() == {1}
     with pytest.raises(ValueError, match="threads=0"):
         ml.Loader(rows(), threads=0)
+
+
+def test_dropping_an_iterator_waits_for_its_thread_for_a_bounded_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Garbage collection may drop it in a thread that holds a lock which reading takes."""
+    monkeypatch.setattr(_loader, "_DROPPED_S", 0.01, raising=False)
+    entered, goes_on, dropped = threading.Event(), threading.Event(), threading.Event()
+
+    def stops(batch: ml.Batch, rng: np.random.Generator) -> None:
+        if batch["item"][0]:
+            entered.set()
+            assert goes_on.wait(PATIENCE_S)
+
+    loader = ml.Loader(rows(), 1, transform=stops, shuffle=False, prefetch=1)
+
+    def drop() -> None:
+        batches = iter(loader)
+        next(batches)
+        assert entered.wait(PATIENCE_S)
+        loader._running = None
+        del batches
+        dropped.set()
+
+    thread = threading.Thread(target=drop, daemon=True)
+    thread.start()
+    try:
+        assert dropped.wait(PATIENCE_S / 4)
+    finally:
+        goes_on.set()
+        thread.join(PATIENCE_S)
+    assert items_of(ml.Loader(rows(), 3, shuffle=False)) == list(range(20))
+
+
+def test_a_dropped_iterator_is_waited_for_where_python_ends() -> None:
+    """However long it takes, because its thread is still in a call."""
+    program = """
+import threading, time, zarrix as zarr
+from zarrix import ml
+from zarrix.ml import _loader
+_loader._DROPPED_S = 0.0
+entered = threading.Event()
+def slow(batch, rng):
+    if batch["item"][0]:
+        entered.set()
+        time.sleep(1)
+        print("ended", flush=True)
+loader = ml.Loader(ml.Rows({"x": zarr.zeros(9, chunks=1)}), 1, shuffle=False, transform=slow)
+batches = iter(loader)
+next(batches)
+entered.wait()
+del loader, batches
+print("dropped", flush=True)
+"""
+    process = run(program)
+    assert process.communicate(timeout=PATIENCE_S) == ("dropped\nended\n", "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import suggestion
-from zarrix.ml._batch import Batch
+from zarrix.ml._arrays import with_arrays
 from zarrix.ml._jax import OnDevice, Sharded
 
 __all__ = ["deliverer", "to_torch"]
@@ -17,7 +17,7 @@ __all__ = ["deliverer", "to_torch"]
 _TARGETS = ("numpy", "torch", "jax")
 
 
-def deliverer(to: Any, device: Any) -> Callable[[Batch, dict[str, str]], Any] | None:
+def deliverer(to: Any, device: Any) -> Callable[[Any, dict[str, str]], Any] | None:
     """The function that a batch passes through; None leaves it as it is."""
     if isinstance(to, Sharded):
         return to
@@ -38,10 +38,10 @@ def deliverer(to: Any, device: Any) -> Callable[[Batch, dict[str, str]], Any] | 
 class _Function:
     """What a function of the caller returns."""
 
-    def __init__(self, function: Callable[[Batch], Any]) -> None:
+    def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
 
-    def __call__(self, batch: Batch, kinds: dict[str, str]) -> Any:
+    def __call__(self, batch: Any, kinds: dict[str, str]) -> Any:
         return self.function(batch)
 
 
@@ -51,23 +51,24 @@ class _Torch:
     def __init__(self, device: Any) -> None:
         self.device = device
 
-    def __call__(self, batch: Batch, kinds: dict[str, str]) -> Batch:
-        tensors = to_torch(batch, kinds)
-        if self.device is not None:
-            for name, tensor in tensors.items():
-                tensors[name] = tensor.to(self.device)
-        return tensors
+    def __call__(self, batch: Any, kinds: dict[str, str]) -> Any:
+        return to_torch(batch, kinds, self.device)
 
 
-def to_torch(batch: Batch, kinds: dict[str, str]) -> Batch:
+def to_torch(batch: Any, kinds: dict[str, str], device: Any = None) -> Any:
     """The batch with tensors, without a copy; ``kinds`` names the fields that are bfloat16."""
     # Optional: torch is only needed by those who ask for its tensors.
     torch: Any = importlib.import_module("torch")
 
-    for name, value in batch.items():
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+    def made(value: Any, is_bfloat16: bool) -> Any:
+        if isinstance(value, np.ndarray):
             if not value.dtype.isnative:
                 value = value.astype(value.dtype.newbyteorder("="))
-            tensor = torch.from_numpy(value)
-            batch[name] = tensor.view(torch.bfloat16) if kinds.get(name) == "bfloat16" else tensor
-    return batch
+            if any(stride < 0 for stride in value.strides):
+                # As a flip makes it; torch has no such strides.
+                value = value.copy()
+            value = torch.from_numpy(value)
+            value = value.view(torch.bfloat16) if is_bfloat16 else value
+        return value if device is None else value.to(device)
+
+    return with_arrays(batch, kinds, made, torch.Tensor)

@@ -12,13 +12,16 @@ fills are short, so that the first batch does not wait for the window.
 
 from __future__ import annotations
 
-import itertools
+import atexit
+import math
 import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -37,7 +40,7 @@ from zarrix.ml._slots import Slots
 from zarrix.ml._stats import Counters
 from zarrix.ml._substitutes import settle
 
-__all__ = ["Filler", "Options", "batches_of_a_fill"]
+__all__ = ["Filled", "Filler", "Options", "batches_of_a_fill"]
 
 # Where batches share no chunks, reading several in one call only spares calls.
 _SMALL_BYTES = 2**22
@@ -64,7 +67,7 @@ class Options(NamedTuple):
     prefetch: int
     memory: int
     transform: Callable[[Batch, np.random.Generator], Any] | None
-    deliver: Callable[[Batch, dict[str, str]], Any] | None
+    deliver: Callable[[Any, dict[str, str]], Any] | None
     on_error: str
     max_errors: int
     errors: list[dict[str, Any]]
@@ -86,28 +89,51 @@ class _Planned(NamedTuple):
     inside: int
 
 
+class Filled(NamedTuple):
+    """What the caller gets of a batch, which may be anything, and how many samples it has."""
+
+    batch: Any
+    samples: int
+
+
+class _Run:
+    """One thread that fills; after an error another one goes on."""
+
+    def __init__(self) -> None:
+        # The first that calls this fills, or closes before anything is filled.
+        self.is_first = First()
+        self.thread: threading.Thread | None = None
+        self.is_started = self.has_left = False
+
+
+# The fillers that may have a thread, for the end of the interpreter.
+_open: WeakValueDictionary[int, Filler] = WeakValueDictionary()
+
+
 class Filler:
     """The batches of a schedule, filled by a thread of its own unless nothing is read ahead."""
 
     def __init__(self, options: Options, schedule: Schedule) -> None:
         self._options, self._schedule = options, schedule
         self._pid = os.getpid()
-        self._ready: deque[Any] = deque()
+        self._ready: deque[Filled] = deque()
         self._error: BaseException | None = None
         self._ended = self._stopped = False
-        # The first that calls this fills, or closes before anything is filled.
-        self._is_first = First()
-        self._thread: threading.Thread | None = None
-        self._is_started = self._has_left = False
+        self._run = _Run()
+        # How many batches were made ready.
+        self._handed = 0
         # For the consumer, for the thread that fills, and for `close`.
         self._more, self._used, self._over = Wake(), Wake(), Wake()
         self._cancel = Cancel()
-        self._most = batches_of_a_fill(options, schedule.batch_size)
+        self._most = most = batches_of_a_fill(options, schedule.batch_size)
         self._hold = _held_batches(options, schedule.batch_size)
-        is_long = self._most > _small(options, schedule.batch_size)
+        is_long = most > _small(options, schedule.batch_size)
         self._delivers_while_reading = can_deliver(options) and (reads_blocks(options) or is_long)
         # Blocks have windows of the same length always, on which their order depends.
         self._shares_memory = self._delivers_while_reading and not reads_blocks(options)
+        if self._delivers_while_reading and reads_blocks(options):
+            # A window begins and ends within batches.
+            self._most += 1
         self._pace = Pace()
         # The batch of which only the first samples were read.
         self._divided: tuple[_Planned, Batch] | None = None
@@ -116,11 +142,10 @@ class Filler:
         self._kinds = options.dataset._kinds()
         self._rules = options.dataset._nan_rules()
         self._marks = options.marks or options.on_error == "fill"
-        self._fills = self._grouped()
-        # Without a thread: the fill that is not complete, how many batches are, and whether
-        # `_fills` may have been interrupted.
+        # Without a thread: the fills, None if they may have been interrupted, and the one that is
+        # not complete.
+        self._fills: Iterator[list[_Planned]] | None = None
         self._begun: list[_Planned] | None = None
-        self._filled, self._is_torn = 0, False
         self._failed: tuple[BaseException, list[_Planned]] | None = None
 
     # The caller's side
@@ -138,11 +163,11 @@ class Filler:
         self._pace.asked(now)
         return now
 
-    def filled(self) -> deque[Any]:
+    def filled(self) -> deque[Filled]:
         """The batches that are ready, in their order; the caller deletes the one that it takes.
 
         Raises StopIteration at the end of the epoch. An exception of a signal handler, at any
-        point, changes nothing.
+        point, changes nothing. After an error the next call reads the batch again that failed.
         """
         if self._options.prefetch:
             self._await()
@@ -151,24 +176,37 @@ class Filler:
         ready = self._ready
         if ready:
             return ready
-        if self._error is not None:
-            error, self._error, self._ended = self._error, None, True
+        error = self._error
+        if error is not None:
+            run = _Run()
+            self._run = run
+            self._error = None
             raise error
         raise StopIteration
 
-    def took(self, batch: Any, since: float) -> None:
-        """A batch that was asked for at that time was deleted from those that are ready."""
+    @property
+    def is_complete(self) -> bool:
+        """Whether all batches were taken, rather than that it was closed before."""
+        return self._ended and not self._stopped
+
+    def took(self, samples: int, since: float) -> None:
+        """A batch of so many samples, which was asked for at that time, is not ready any more."""
         self._used.set()
         self._pace.gave(time.perf_counter())
-        count = len(batch["item"]) if isinstance(batch, dict) else self._schedule.batch_size
-        self._options.counters.delivered(count, since)
+        self._options.counters.delivered(samples, since)
 
     def _await(self) -> None:
         while not (self._ready or self._error or self._ended or self._stopped):
-            if not self._is_started:
+            run = self._run
+            if not run.is_started:
+                _open[id(self)] = self
                 # If it is interrupted, the next call starts another thread: one of them fills.
-                begin(threading.Thread(target=self._run, name="zarrix-loader", daemon=True))
-                self._is_started = True
+                begin(
+                    threading.Thread(
+                        target=self._fill_all, args=(run,), name="zarrix-loader", daemon=True
+                    )
+                )
+                run.is_started = True
             # A `took` that was interrupted may not have woken it.
             self._used.set()
             self._more.wait()
@@ -181,70 +219,89 @@ class Filler:
             self._begun, self._failed = begun, None
             raise error
         if self._begun is None:
-            if self._is_torn:
-                self._fills = self._grouped(self._filled)
+            fills = self._fills
+            if fills is None:
+                fills = self._grouped(self._handed)
             # An exception of a signal handler ends a generator.
-            self._is_torn = True
-            found = next(self._fills, None)
-            self._begun, self._is_torn = found, False
+            self._fills = None
+            found = next(fills, None)
+            self._begun, self._fills = found, fills
         if self._begun is None:
             self._ended = True
             return
         # Kept until it is complete: an interrupted fill is read again.
         self._failed = None
         ready = deque(self._fill(self._begun))
-        filled = self._filled + len(ready)
-        self._ready, self._begun, self._filled = ready, None, filled
+        handed = self._handed + len(ready)
+        self._ready, self._begun, self._handed = ready, None, handed
 
-    def close(self) -> None:
-        """Stop, and wait until nothing is read any more; nothing is done in a forked child."""
+    def close(self, seconds: float = math.inf) -> None:
+        """Stop, and wait until nothing is read any more; nothing is done in a forked child.
+
+        A finalizer waits for so many seconds at most: garbage collection may run in a thread that
+        holds a lock which the reading takes.
+        """
         if os.getpid() != self._pid:
             return
+        until = time.monotonic() + seconds
         self._stopped = True
         self._cancel.cancel()
         self._ready = deque()
         self._more.set()
         self._used.set()
-        if self._is_first():
-            self._has_left = True
-        while not self._has_left and self._thread is not threading.current_thread():
+        run = self._run
+        if run.is_first():
+            run.has_left = True
+        while not run.has_left and run.thread is not threading.current_thread():
+            if time.monotonic() > until:
+                return
             self._over.wait()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
+        if run.thread is not None and run.thread is not threading.current_thread():
+            run.thread.join()
         self._ready = deque()
 
     # The thread's side
 
-    def _run(self) -> None:
-        if not self._is_first():
+    def _fill_all(self, run: _Run) -> None:
+        if not run.is_first():
             return
-        self._thread = threading.current_thread()
+        run.thread = threading.current_thread()
         try:
-            for fill in self._fills:
-                since = time.perf_counter()
-                if self._delivers_while_reading:
-                    for batch in self._window(fill):
-                        self._hand_over([batch])
-                        del batch
-                else:
-                    self._hand_over(self._fill(fill))
-                self._pace.read(time.perf_counter() - since, len(fill))
-                if self._failed is not None:
-                    raise self._failed[0]
-                # What is used up is replaced by what was read meanwhile.
-                room = max(self._options.prefetch - 1, self._room(len(fill)))
-                while len(self._ready) > room and not self._stopped:
-                    self._used.wait(None)
-                if self._stopped:
-                    return
+            self._fill_rest()
+            self._ended = True
         except BaseException as error:
+            # Before the caller has the error and begins another run.
+            run.has_left = True
             # Every error is one for the caller; after `close` no call raises it.
-            self._error = None if self._stopped else error
+            if self._stopped:
+                self._ended = True
+            else:
+                self._error = error
         finally:
-            self._ended = self._error is None
-            self._has_left = True
+            run.has_left = True
             self._more.set()
             self._over.set()
+
+    def _fill_rest(self) -> None:
+        """Make all batches ready that are not yet, unless the filler is closed."""
+        self._divided = self._failed = None
+        for fill in self._grouped(self._handed):
+            since = time.perf_counter()
+            if self._delivers_while_reading:
+                for batch in self._window(fill):
+                    self._hand_over([batch])
+                    del batch
+            else:
+                self._hand_over(self._fill(fill))
+            self._pace.read(time.perf_counter() - since, len(fill))
+            if self._failed is not None:
+                raise self._failed[0]
+            # What is used up is replaced by what was read meanwhile.
+            room = max(self._options.prefetch - 1, self._room(len(fill)))
+            while len(self._ready) > room and not self._stopped:
+                self._used.wait(None)
+            if self._stopped:
+                return
 
     def _room(self, filled: int) -> int:
         """How many batches may wait to be used when the next fill begins, after one of so many."""
@@ -265,12 +322,13 @@ class Filler:
             return self._pace.at_most(most, ready, time.perf_counter())
         return self._most
 
-    def _hand_over(self, batches: list[Any]) -> None:
+    def _hand_over(self, batches: list[Filled]) -> None:
         if not self._stopped:
             self._ready.extend(batches)
+            self._handed += len(batches)
         self._more.set()
 
-    def _grouped(self, skipped: int = 0) -> Iterator[list[_Planned]]:
+    def _grouped(self, skipped: int) -> Iterator[list[_Planned]]:
         """The batches but the first ones in fills: those of one window, up to half of the memory.
 
         There are 1, 8, 64, ... of them in a fill if none is delivered before its end. Batches of no
@@ -280,9 +338,8 @@ class Filler:
         """
         most, found = 1, list[_Planned]()
         if self._delivers_while_reading and reads_blocks(self._options):
-            # A window begins and ends within batches.
-            most = self._most = self._most + 1
-        for planned in itertools.islice(self._planned(), skipped, None):
+            most = self._most
+        for planned in self._planned(skipped):
             if found and (len(found) >= most or planned.window != found[-1].window):
                 yield found
                 if self._delivers_while_reading:
@@ -297,8 +354,9 @@ class Filler:
             # What is left of a batch whose samples are of two windows.
             yield []
 
-    def _planned(self) -> Iterator[_Planned]:
+    def _planned(self, skipped: int) -> Iterator[_Planned]:
         options, schedule = self._options, self._schedule
+        schedule = replace(schedule, first=schedule.first + skipped * schedule.whole)
         for share in schedule.shares():
             items, rounds = schedule.order.at(share.positions)
             draws = options.dataset._draws(items, options.seed, options.epoch, rounds)
@@ -314,7 +372,7 @@ class Filler:
                 inside = size if share.inside is None else min(size, int(share.inside[place]))
                 yield _Planned(draws[part], valid, window, inside)
 
-    def _window(self, planned: list[_Planned]) -> Iterator[Any]:
+    def _window(self, planned: list[_Planned]) -> Iterator[Filled]:
         """Batches of one window, each as soon as it is complete, while the others are read."""
         dataset, counters = self._options.dataset, self._options.counters
         waiting: deque[tuple[_Planned, Batch, int]] = deque()
@@ -386,7 +444,7 @@ class Filler:
             )
         return batch
 
-    def _fill(self, planned: list[_Planned]) -> list[Any]:
+    def _fill(self, planned: list[_Planned]) -> list[Filled]:
         options, since = self._options, time.perf_counter()
         batches: list[Batch] = []
         entries: list[Entry] = []
@@ -406,8 +464,10 @@ class Filler:
             self._marked(batch, one)
         size = sum(entry.out.nbytes for entry in entries)
         options.counters.read(time.perf_counter() - since, size)
-        ready: list[Any] = []
+        ready: list[Filled] = []
         for place, batch in enumerate(batches):
+            if self._stopped:
+                break
             try:
                 ready.append(self._finished(batch, planned[place]))
             except Exception as error:
@@ -418,8 +478,9 @@ class Filler:
                 break
         return ready
 
-    def _finished(self, batch: Batch, planned: _Planned) -> Any:
-        options, found = self._options, batch
+    def _finished(self, batch: Batch, planned: _Planned) -> Filled:
+        options = self._options
+        found: Any = batch
         if options.transform is not None:
             since = time.perf_counter()
             first = int(planned.draws.items[0])
@@ -427,7 +488,9 @@ class Filler:
             found = options.transform(batch, np.random.Generator(np.random.Philox(key=key)))
             found = batch if found is None else found
             options.counters.transform_s += time.perf_counter() - since
-        return found if options.deliver is None else options.deliver(found, self._kinds)
+        if options.deliver is not None:
+            found = options.deliver(found, self._kinds)
+        return Filled(found, len(planned.draws))
 
 
 def can_deliver(options: Options) -> bool:
@@ -464,8 +527,10 @@ def _small(options: Options, batch_size: int) -> int:
     return max(1, min(min(_SMALL_BYTES, options.memory // 2) // each, _SMALL))
 
 
-class _End:
-    """What comes after the last batch."""
-
-
-_END = _End()
+@atexit.register
+def _close_all() -> None:
+    """At the end of the interpreter, however long it takes: threads still run then."""
+    for reference in _open.valuerefs():
+        filler = reference()
+        if filler is not None:
+            filler.close()

@@ -6,24 +6,24 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from zarrix.ml._batch import Batch
+from zarrix.ml._arrays import with_arrays
 
 __all__ = ["OnDevice", "Sharded", "each_array"]
 
 
-def each_array(batch: Batch, kinds: dict[str, str], made: Callable[[Any], Any]) -> Batch:
+def each_array(batch: Any, kinds: dict[str, str], made: Callable[[Any], Any]) -> Any:
     """The batch with ``made`` of each array of numbers; ``kinds`` names fields of bfloat16."""
     # Optional: jax is only needed by those who ask for its arrays.
     jax: Any = importlib.import_module("jax")
 
-    for name, value in batch.items():
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-            if kinds.get(name) == "bfloat16":
-                value = value.view(jax.numpy.bfloat16.dtype)
-            batch[name] = made(value)
-    return batch
+    def one(value: Any, is_bfloat16: bool) -> Any:
+        if is_bfloat16:
+            value = value.view(jax.numpy.bfloat16.dtype)
+        elif not value.dtype.isnative:
+            value = value.astype(value.dtype.newbyteorder("="))
+        return made(value)
+
+    return with_arrays(batch, kinds, one)
 
 
 class OnDevice:
@@ -32,7 +32,7 @@ class OnDevice:
     def __init__(self, device: Any) -> None:
         self.device = device
 
-    def __call__(self, batch: Batch, kinds: dict[str, str]) -> Batch:
+    def __call__(self, batch: Any, kinds: dict[str, str]) -> Any:
         # Optional: jax is only needed by those who ask for its arrays.
         jax: Any = importlib.import_module("jax")
         return each_array(batch, kinds, lambda value: jax.device_put(value, self.device))
@@ -66,7 +66,7 @@ class Sharded:
     def __init__(self, sharding: Any) -> None:
         self.sharding = sharding
 
-    def __call__(self, batch: Batch, kinds: dict[str, str]) -> Batch:
+    def __call__(self, batch: Any, kinds: dict[str, str]) -> Any:
         """The batch, with global arrays of jax."""
         # Optional: jax is only needed by those who ask for its arrays.
         jax: Any = importlib.import_module("jax")

@@ -21,7 +21,7 @@ from zarrix.ml._decoding import share_of_an_item
 from zarrix.ml._deliver import deliverer
 from zarrix.ml._epochs import choose, order_of
 from zarrix.ml._fetch import Frozen
-from zarrix.ml._fill import Filler, Options
+from zarrix.ml._fill import Filled, Filler, Options
 from zarrix.ml._memory import bytes_of
 from zarrix.ml._mix import Mix
 from zarrix.ml._plan import Plan, plan_of
@@ -36,6 +36,8 @@ from zarrix.ml._threads import threads_of_loader
 __all__ = ["Loader"]
 
 _ON_ERROR = ("raise", "replace", "fill")
+# How long dropping an iterator waits for its thread.
+_DROPPED_S = 5.0
 
 
 class Loader:
@@ -505,8 +507,13 @@ class Loader:
 
 def _first_of(options: Options, schedule: Schedule) -> Any:
     """The first batch of a schedule, read here and counted nowhere."""
+    if not len(schedule):
+        raise ValueError(
+            f"the epoch has no batch: its {schedule.order.size} samples fill none of "
+            f"{schedule.whole}, and drop_last leaves them out"
+        )
     options = options._replace(prefetch=0, counters=Counters(), errors=[])
-    return Filler(options, schedule).filled()[0]
+    return Filler(options, schedule).filled()[0].batch
 
 
 class _Indices(Iterator[list[int]]):
@@ -549,13 +556,14 @@ class _Batches(Iterator[Any]):
         # A loader has its newest iterator, which must not keep it alive in turn.
         self._loader, self._schedule = weakref.ref(loader), schedule
         self._filler = Filler(loader._options(), schedule)
-        weakref.finalize(self, self._filler.close)
+        # At exit, fillers are closed by themselves, however long it takes.
+        weakref.finalize(self, self._filler.close, _DROPPED_S).atexit = False
         self._epoch, self._seen = loader._epoch, schedule.first
         self.finished = False
         # Threads that share this iterator take different batches. A batch is here until the call
         # of its thread returns it.
         self._turn = threading.Lock()
-        self._taken: dict[int, Any] = {}
+        self._taken: dict[int, Filled] = {}
 
     def __next__(self) -> Any:
         # An exception of a signal handler leaves the iterator as it was: what must change together
@@ -567,13 +575,14 @@ class _Batches(Iterator[Any]):
                 try:
                     ready = filler.filled()
                 except StopIteration:
-                    self.finished = True
-                    self._position(self._schedule.order.size)
+                    if filler.is_complete:
+                        self.finished = True
+                        self._position(self._schedule.order.size)
                     raise
                 taken[thread] = ready[0]
                 del ready[0]
-        batch = taken[thread]
-        filler.took(batch, since)
+        batch, samples = taken[thread]
+        filler.took(samples, since)
         loader, whole = self._newest_of(), self._schedule.whole
         del taken[thread]
         self._seen += whole
