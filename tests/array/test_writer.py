@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selections import assert_same
 from waiting import PATIENCE_S, until
+from zarrix._array import writer as writer_module
 from zarrix.errors import CodecError, ReadOnlyError, WriterError
 
 KILLS = int(os.environ.get("ZARRIX_WRITER_KILLS", "5"))
@@ -388,6 +390,54 @@ def test_a_writer_that_is_dropped_stores_what_it_has() -> None:
         del stream
     assert z.shape == (5, 3, 5)
     z.append(np.ones((1, 3, 5)))
+
+
+def test_dropping_a_writer_does_not_wait_for_a_lock_that_the_thread_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Garbage collection drops a writer in any thread, also in one that holds a lock of the store.
+    monkeypatch.setattr(writer_module, "_DROPPED_S", 0.05)
+    lock = threading.Lock()
+
+    class Locked(dict[str, Any]):
+        def __setitem__(self, key: str, value: Any) -> None:
+            with lock:
+                super().__setitem__(key, value)
+
+    z = make(Locked(), (0, 3, 5))
+    streams = [z.writer()]
+    streams[0].append(np.ones((5, 3, 5)))
+
+    def drop() -> None:
+        with lock:
+            streams.clear()
+
+    def drops() -> bool:
+        dropping = threading.Thread(target=drop, daemon=True)
+        dropping.start()
+        dropping.join(PATIENCE_S)
+        return not dropping.is_alive()
+
+    with pytest.warns(ResourceWarning, match="was not closed"):
+        assert drops()
+    until(lambda: not writer_module._closing)
+    assert zarr.open_array(z.store)[...].sum() == 75
+
+
+def test_a_dropped_writer_is_closed_where_the_warning_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raised: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: raised.append(one.exc_value))
+    z = make(zarr.MemoryStore(), (0, 3, 5))
+    stream = z.writer()
+    stream.append(np.ones((5, 3, 5)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        del stream
+    assert [type(one) for one in raised] == [ResourceWarning]
+    raised.clear()
+    assert z.shape == (5, 3, 5)
 
 
 FORGOTTEN = """

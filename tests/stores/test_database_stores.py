@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from database_values import check_filled, check_fork, fill
+from waiting import PATIENCE_S
 from zarrix import storage
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix.testing import check_store
@@ -172,6 +173,28 @@ def test_two_names_of_one_file_have_one_set_of_locks(tmp_path: Path) -> None:
         "x.sqlite",
         "x.sqlite.locks",
     ]
+
+
+def test_garbage_collection_may_close_an_environment_while_another_one_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = opened("lmdb", tmp_path)
+    other["a"] = b"1"
+    import lmdb
+
+    really_open = lmdb.open
+
+    def open_and_collect(*arguments: Any, **options: Any) -> Any:
+        other.close()
+        return really_open(*arguments, **options)
+
+    monkeypatch.setattr(lmdb, "open", open_and_collect)
+    opening = threading.Thread(
+        target=lambda: storage.LMDBStore(tmp_path / "y.lmdb", map_size=2**24).close(), daemon=True
+    )
+    opening.start()
+    opening.join(PATIENCE_S)
+    assert not opening.is_alive()
 
 
 def test_a_database_that_may_only_be_read_refuses_changes(tmp_path: Path) -> None:

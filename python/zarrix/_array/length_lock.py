@@ -48,10 +48,12 @@ class LengthLock:
 
     """
 
+    # Here for the finalizer of a lock whose constructor was interrupted.
+    _descriptor: int | None = None
+    _entry: tuple[str, str] | None = None
+
     def __init__(self, array: StoredArray, *, alone: bool) -> None:
         self._array, self._alone = array, alone
-        self._descriptor: int | None = None
-        self._entry: tuple[str, str] | None = None
 
     def acquire(self) -> None:
         """Take the lock; `WriterError` if another call holds it exclusively."""
@@ -92,10 +94,11 @@ class LengthLock:
 
     def _take_entry(self, entry: tuple[str, str], alone: bool) -> bool:
         with _table_lock:
-            others = _table.get(entry, 0)
+            # No call here, so that neither an exception of a signal handler comes in between, nor
+            # garbage collection, which may release another lock in this thread.
+            others = _table[entry] if entry in _table else 0  # noqa: SIM401
             if others if alone else others < 0:
                 return False
-            # No call here: an exception of a signal handler comes before these lines, or after.
             _table[entry] = -1 if alone else others + 1
             self._entry = entry
         return True
@@ -110,11 +113,11 @@ class LengthLock:
             descriptor, self._descriptor = self._descriptor, None
             os.close(descriptor)
         with _table_lock:
-            left = 0 if self._entry is None else abs(_table[self._entry]) - 1
             # No call here, as above.
             if self._entry is not None:
-                if left:
-                    _table[self._entry] = left
+                holders = _table[self._entry]
+                if holders > 1:
+                    _table[self._entry] = holders - 1
                 else:
                     del _table[self._entry]
                 self._entry = None

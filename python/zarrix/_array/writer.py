@@ -13,6 +13,7 @@ import contextlib
 import math
 import os
 import threading
+import time
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 from weakref import WeakSet
@@ -23,9 +24,11 @@ from zarrix._array.writer_thread import Block, Storing
 from zarrix._dtypes.variable import as_elements
 from zarrix._errors import WriterError
 from zarrix._runtime.config import config
+from zarrix._runtime.wake import First, Wake, begin
 from zarrix._selection.values import fill_element
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from zarrix._array.protocols import StoredArray
@@ -37,6 +40,11 @@ _BLOCK_BYTES = 8 * 2**20
 """Default size of a block: small enough that frames are stored from the CPU cache."""
 
 _open: WeakSet[Writer] = WeakSet()
+# Writers that were dropped, until their frames are stored.
+_closing: set[Writer] = set()
+
+_DROPPED_S = 5.0
+"""How long dropping an open writer waits until its frames are stored."""
 
 
 class Writer:
@@ -48,6 +56,8 @@ class Writer:
     before it, and the writer accepts no more.
 
     A writer that is dropped, or still open when Python ends, is closed with a ``ResourceWarning``.
+    Dropping it waits 5 seconds at most; frames that are not stored by then are stored in the
+    background, or when Python ends.
 
     Parameters
     ----------
@@ -251,7 +261,7 @@ class Writer:
         # `_close_all` has closed it where Python ends, and has cleared the names of this module.
         # An interrupted constructor may have set no attribute.
         if not getattr(self, "_closed", True):
-            _close_forgotten(self)
+            _warn_and(_close_dropped, self)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -366,15 +376,54 @@ def _rows_of_chunks(metadata: ArrayMetadata, axis: int, buffer_bytes: int | None
     return max(1, rows)
 
 
-def _close_forgotten(writer: Writer) -> None:
+def _warn_and(close: Callable[[Writer], None], writer: Writer) -> None:
     if writer._closed or writer._process != os.getpid():
         return
-    warnings.warn(f"{writer!r} was not closed", ResourceWarning, source=writer, stacklevel=2)
-    writer.close()
+    try:
+        warnings.warn(f"{writer!r} was not closed", ResourceWarning, source=writer, stacklevel=3)
+    finally:
+        # Also where the warning is an error.
+        close(writer)
+
+
+def _close_dropped(writer: Writer) -> None:
+    """Close a writer in a thread of its own, and wait for it as long as a finalizer may.
+
+    Garbage collection drops a writer in any thread: in one that holds a lock which storing the
+    frames takes, or in one that stores them.
+    """
+    _closing.add(writer)
+    errors: list[BaseException] = []
+    is_first, over = First(), Wake()
+    is_storing = threading.current_thread() in writer._storing._threads
+
+    def close() -> None:
+        if not is_first():
+            return
+        try:
+            writer.close()
+        except BaseException as error:
+            errors.append(error)
+        _closing.discard(writer)
+        over.set()
+
+    try:
+        begin(threading.Thread(target=close, name="zarrix-writer-dropped", daemon=True))
+    except BaseException:
+        # There is no thread, or Ctrl-C came before there was one.
+        if not is_storing:
+            close()
+    until = time.monotonic() + _DROPPED_S
+    while writer in _closing and not is_storing and time.monotonic() < until:
+        over.wait()
+    if errors:
+        raise errors.pop()
 
 
 @atexit.register
 def _close_all() -> None:
     """At interpreter exit, while threads still run."""
+    for writer in list(_closing):
+        writer.close()
     for writer in list(_open):
-        _close_forgotten(writer)
+        _warn_and(Writer.close, writer)

@@ -72,12 +72,17 @@ def begin(thread: threading.Thread) -> None:
     The thread may then run, or never begin.
     """
     handled = sys.exception()
+    cause: BaseException | None = None
     try:
         thread.start()
     except RuntimeError as error:
         # `start` waits for the thread by an event, see above.
         cause = error.__context__
         raise error if cause is None or cause is handled else cause from None
+    finally:
+        # An exception has this frame in its traceback. If the frame had the exception, both would
+        # keep all that the callers hold until the next garbage collection.
+        del cause, handled
 
 
 def without_signals(function: Callable[[], T]) -> T:
@@ -101,20 +106,22 @@ def without_signals(function: Callable[[], T]) -> T:
             errors.append(error)
         over.set()
 
-    interrupt: BaseException | None = None
+    interrupts: list[BaseException] = []
     try:
         begin(threading.Thread(target=run, name="zarrix-without-signals", daemon=True))
     except BaseException as error:
         if is_first():
             raise
-        interrupt = error
+        interrupts.append(error)
     while not (results or errors):
         try:
             over.wait()
         except BaseException as error:
-            interrupt = interrupt or error
-    if interrupt is not None:
-        raise interrupt
+            interrupts.append(error)
+    # Taken out of the lists for the same reason as in `begin`.
+    if interrupts:
+        errors[:] = interrupts[:1]
+        interrupts.clear()
     if errors:
-        raise errors[0]
-    return results[0]
+        raise errors.pop()
+    return results.pop()

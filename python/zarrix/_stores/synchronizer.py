@@ -105,10 +105,12 @@ class FileLock:
         removed, because then two processes could lock two different files.
     """
 
+    # Here for the finalizer of a lock whose constructor was interrupted.
+    _descriptor: int | None = None
+    _thread_lock: threading.Lock | None = None
+
     def __init__(self, path: str) -> None:
         self.path = path
-        self._descriptor: int | None = None
-        self._thread_lock: threading.Lock | None = None
 
     def acquire(self) -> bool:
         """Wait for the lock and take it; returns True."""

@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 # By path, in this process: the environment, and the number of stores that use it.
 _open: dict[tuple[int, str], list[Any]] = {}
-_open_lock = threading.Lock()
+# Reentrant, because garbage collection in any of the calls below may close another store.
+_open_lock = threading.RLock()
 
 
 class LMDBStore(DatabaseStore):
@@ -86,14 +87,18 @@ class LMDBStore(DatabaseStore):
 
         opened_by = (os.getpid(), os.path.realpath(self.path))
         with _open_lock:
-            for inherited in [one for one in _open if one[0] != opened_by[0]]:
+            for inherited in [one for one in tuple(_open) if one[0] != opened_by[0]]:
                 # lmdb detects the new process, and does not touch the parent's environment.
                 _open.pop(inherited)[0].close()
-            shared = _open.get(opened_by)
-            if shared is None:
-                shared = _open[opened_by] = [lmdb.open(self.path, **self.kwargs), 0]
-            shared[1] += 1
-            return shared[0]
+            # No call between the look and the count, so that the last store of the environment does
+            # not close it in between.
+            if opened_by in _open:
+                shared = _open[opened_by]
+                shared[1] += 1
+                return shared[0]
+            environment = lmdb.open(self.path, **self.kwargs)
+            _open[opened_by] = [environment, 1]
+            return environment
 
     def _disconnect(self, handle: Any) -> None:
         opened_by = (os.getpid(), os.path.realpath(self.path))
