@@ -327,8 +327,17 @@ if not TYPE_CHECKING:
             codecs = importlib.import_module("zarrix.codecs")
             if name in codecs.__all__ or name == "MsgPack":
                 return getattr(codecs, name)
-        hint = "" if name.startswith("_") else suggestion(name, __dir__())
+        hint = "" if name.startswith("_") else _hint(name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+def _hint(name: str) -> str:
+    # Import time: only a mistake needs it.
+    import numpy as np
+
+    if hasattr(np, name):
+        return f"; numpy.{name} exists, and zarrix.array() stores what it returns"
+    return suggestion(name, __dir__())
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 from zarrix import _engine
 from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
+from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
 from zarrix._display.labels import type_name
 from zarrix._errors import Suggesting
@@ -213,6 +214,19 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             raise ValueError("a stored array cannot become a NumPy array without a copy")
         result = np.asarray(self[...])
         return result if dtype is None else result.astype(dtype, copy=False)
+
+    def __bool__(self) -> bool:
+        # With axes as a list: whether there are any rows.
+        return len(self) > 0 if self.shape else bool(only_element(self))
+
+    def __int__(self) -> int:
+        return int(only_element(self))
+
+    def __float__(self) -> float:
+        return float(only_element(self))
+
+    def __complex__(self) -> complex:
+        return complex(only_element(self))
 
     def __iter__(self) -> Iterator[Any]:
         return self.islice()
@@ -559,6 +573,8 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
                 raise AttributeError(message)
             if name in ARRAY_ADVICE:
                 raise AttributeError(f"{message}; {ARRAY_ADVICE[name]}")
+            if is_of_numpy(name):
+                raise AttributeError(f"{message}; {numpy_advice(name)}")
             raise AttributeError(Suggesting(message, name, lambda: dir(Array)))
 
     def __eq__(self, other: object) -> bool:

@@ -20,9 +20,10 @@ __all__ = ["chunks_of", "take_like", "take_storage"]
 
 def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """``kwargs``, with missing values from ``a``: shape, chunks, dtype, codecs."""
-    if hasattr(a, "shape"):
-        kwargs.setdefault("shape", tuple(a.shape))
-        kwargs.setdefault("chunks", chunks_of(a))
+    if not hasattr(a, "shape"):
+        a = np.asanyarray(a)
+    kwargs.setdefault("shape", tuple(a.shape))
+    kwargs.setdefault("chunks", chunks_of(a))
     if hasattr(a, "dtype"):
         kwargs.setdefault("dtype", a.dtype)
     if isinstance(a, Array):

@@ -268,7 +268,8 @@ def _refuse(item: Any, axis: int) -> NoReturn:
         )
     if isinstance(item, bool) or kind in ("bool", "bool_"):
         raise ArrayIndexError(
-            f"a bool ({item!r}) cannot index axis {axis}; write 0 or 1 for an integer index"
+            f"a bool ({item!r}) cannot index axis {axis}; write 0 or 1 for an integer index, "
+            "and z[z[...] == 1], not z[z == 1], for a mask"
         )
     if isinstance(item, (list, tuple)) or getattr(item, "shape", None):
         raise ArrayIndexError(

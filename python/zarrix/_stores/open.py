@@ -16,7 +16,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import MemoryStore
-from zarrix._stores.path import StorePath, normalize_storage_path
+from zarrix._stores.path import StorePath, is_url, normalize_storage_path
 from zarrix._stores.registry import opener
 
 __all__ = ["StoreLike", "as_store"]
@@ -62,8 +62,8 @@ def as_store(
         return as_store(store, storage_options).with_durability(durability)
     if isinstance(store, str) or hasattr(store, "__fspath__"):
         path = os.fsdecode(store)
-        is_url = "://" in path or "::" in path
-        return _of_url(path, storage_options) if is_url else _of_path(path, storage_options)
+        opened = _of_url if is_url(path) else _of_path
+        return opened(path, storage_options)
     if isinstance(store, StorePath):
         if normalize_storage_path(store.path):
             raise ValueError(f"{store} is a path in a store, and a store is needed here")
@@ -112,6 +112,11 @@ def _of_object(store: Any) -> Store:
     methods = ("keys", "__getitem__", "__setitem__", "__delitem__", "__contains__")
     if isinstance(store, MutableMapping) or all(hasattr(store, name) for name in methods):
         return KVStore(store)
+    if hasattr(store, "store") and hasattr(store, "path"):
+        raise ValueError(
+            f"{store!r} is an open array or group, not a store; use it as it is, or pass its "
+            "store and path: store=x.store, path=x.path"
+        )
     if hasattr(store, "_strip_protocol"):
         raise ValueError(f"{store!r} is a file system; pass FsspecStore(it, path=...) or a mapping")
     raise ValueError(

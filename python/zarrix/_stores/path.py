@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 from zarrix._errors import InvalidKeyError
 
-__all__ = ["StorePath", "normalize_dimension_separator", "normalize_storage_path"]
+__all__ = [
+    "StorePath",
+    "is_url",
+    "normalize_dimension_separator",
+    "normalize_storage_path",
+    "utf8_path",
+]
+
+
+def is_url(path: str) -> bool:
+    """Whether a text names a store by a URL, such as ``s3://bucket/x``, and not by a file."""
+    return "://" in path or "::" in path
 
 
 def normalize_storage_path(path: Any) -> str:
@@ -49,6 +61,22 @@ def normalize_storage_path(path: Any) -> str:
                 "reserved for partial files"
             )
     return "/".join(names)
+
+
+def utf8_path(path: str) -> str:
+    """A path of the file system as the engine takes it, whatever Python's encoding of paths is.
+
+    Raises
+    ------
+    InvalidKeyError
+        It is not UTF-8.
+    """
+    try:
+        return os.fsencode(path).decode()
+    except UnicodeError:
+        raise InvalidKeyError(
+            f"the path {path!r} is not UTF-8; rename the file or folder"
+        ) from None
 
 
 def normalize_dimension_separator(separator: str | None) -> str | None:
