@@ -34,6 +34,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             OverlapError(CopyError, ConversionError)                overlap
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
+        DataTypeError(TypeError)                                    data-type
         ArrayIndexError(IndexError)                                 array-index
             BoundsCheckError                                        out-of-bounds
             NegativeStepError                                       negative-step
@@ -81,6 +82,7 @@ __all__ = [
     "OverlapError",
     "CallCancelledError",
     "SelectionError",
+    "DataTypeError",
     "ArrayIndexError",
     "BoundsCheckError",
     "NegativeStepError",
@@ -281,6 +283,12 @@ class SelectionError(ZarrixError, ValueError):
     """The shape of a buffer differs from that of the selection."""
 
     kind = "selection"
+
+
+class DataTypeError(ZarrixError, TypeError):
+    """An operation is not defined for elements of this data type."""
+
+    kind = "data-type"
 
 
 class ArrayIndexError(ZarrixError, IndexError):

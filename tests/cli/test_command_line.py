@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix.cli import main
+from zarrix.cli._table import OTHER_WORDS, VERBS
 
 # Sends the process Ctrl-C when it imports a module for the first time.
 INTERRUPTED = """
@@ -320,3 +321,99 @@ def test_a_broken_member_is_in_the_tree_and_a_warning_is_one_line(
     code += "info.run = lambda *_: warnings.warn('odd\\nname') or 0\nsys.exit(main())"
     ran = program("info", stored, code=code)
     assert (ran.stderr, ran.returncode) == ("zarrix: warning: odd\\nname\n", 0)
+
+
+def test_paths_beyond_ascii_work_where_python_takes_paths_for_ascii(tmp_path: Path) -> None:
+    zarr.save(tmp_path / "ü.zarr", np.arange(3))
+    ascii_only = {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    for verb in (["info"], ["cat"], ["stats"], ["verify"]):
+        ran = program(*verb, tmp_path / "ü.zarr", **ascii_only)
+        assert ran.returncode == 0, ran.stderr
+    for copy in ("ä.zarr", "ä.zip"):
+        ran = program("cp", tmp_path / "ü.zarr", tmp_path / copy, **ascii_only)
+        assert ran.returncode == 0, ran.stderr
+        assert zarr.open(tmp_path / copy, mode="r")[...].tolist() == [0, 1, 2]
+
+
+def test_a_path_that_is_not_utf8_is_one_sentence(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/\xff.zarr"
+    os.mkdir(folder)
+    ran = program("info", os.fsdecode(folder))
+    assert ran.returncode == 1
+    assert "is not UTF-8" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "verb"),
+    [("du", "ls -lS"), ("head", "cat"), ("convert", "import"), ("remove", "rm"), ("zip", "cp")],
+)
+def test_a_verb_of_another_program_names_the_one_here(
+    word: str, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([word])
+    assert f"use 'zarrix {verb}'" in capsys.readouterr().err
+
+
+def test_words_of_other_programs_are_not_verbs_and_name_verbs() -> None:
+    assert not set(OTHER_WORDS) & set(VERBS)
+    named = [one.split()[0] for one in OTHER_WORDS.values()]
+    assert set(named) - {"--version", "import'"} <= set(VERBS)
+
+
+def test_attributes_are_printed_as_they_read_and_steer_no_terminal(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zarr.open(stored, mode="r+").attrs["é"] = "Straße \x9b2J\u202e\n"
+    assert main(["attrs", str(stored)]) == 0
+    assert '"é": "Straße \\x9b2J\\u202e\\n"' in capsys.readouterr().out
+
+
+def test_quiet_verbs_print_what_a_dry_run_would_do_and_not_what_they_did(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = str(tmp_path / "copy.zarr")
+    assert main(["cp", "-q", "-n", str(stored), copy]) == 0
+    assert capsys.readouterr().out.startswith("would copy")
+    for call in (["cp", str(stored), copy], ["consolidate", copy], ["migrate", copy, "--to", "3"]):
+        assert main([*call, "-q"]) == 0
+        assert capsys.readouterr() == ("", "")
+    assert main(["rm", "-r", "-q", copy]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verb", ["info", "ls", "tree", "stats", "verify", "digest", "migrate"])
+def test_storage_options_without_a_url_are_refused(
+    verb: str, stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    extra = ["--to", "3"] if verb == "migrate" else []
+    assert main([verb, str(stored), *extra, "-o", "anon=true"]) == 1
+    assert "-o is an option of a URL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("dtype", ["U2", "M8[s]", "c16", [("x", "i4")]])
+def test_statistics_of_what_is_not_a_number_are_refused_in_one_sentence(
+    dtype: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zarr.open(tmp_path / "x.zarr", mode="w", shape=3, dtype=dtype)
+    assert main(["stats", str(tmp_path / "x.zarr")]) == 1
+    said = capsys.readouterr().err
+    assert "statistics are of real numbers" in said
+    assert said.count("\n") == 1
+
+
+def test_chunks_that_are_neither_lengths_nor_a_size_say_both_forms(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["rechunk", "a.zarr", "b.zarr", "--chunks", "1x4"])
+    assert "neither lengths along the axes, as 1,512,512, nor a size" in capsys.readouterr().err
+
+
+def test_info_has_the_names_of_dimensions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "x.zarr")
+    zarr.create_array(path, shape=(2, 3), dtype="i4", dimension_names=["y", None])
+    assert main(["info", path]) == 0
+    assert "Dimension names    : ('y', None)" in capsys.readouterr().out

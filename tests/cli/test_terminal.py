@@ -142,7 +142,7 @@ def test_rich_draws_tables_and_bars_where_it_is_installed(tmp_path: Path) -> Non
     group.zeros("[red]x", shape=(40, 50), chunks=(4, 5))[:] = 1
     table = drawn("with", "ls", "-l", tmp_path / "x.zarr")
     words = re.sub(r"\x1b\[[\d;]*m", "", table)
-    assert re.search(r"dtype\s+shape\s+chunks\s+bytes\s+smaller\s+name", words)
+    assert re.search(r"dtype\s+shape\s+chunks\s+bytes\s+ratio\s+name", words)
     assert "[red]x" in table
     assert "\x1b[1m" in table
     assert "\x1b[3" not in drawn("with", "ls", "-l", tmp_path / "x.zarr", NO_COLOR="1")

@@ -48,6 +48,7 @@ def array_items(array: Any, *, counted: bool = True) -> InfoItems:
         ("Zarr format", "3") if array.zarr_format == 3 else None,
         ("Data type", str(array.dtype)),
         ("Shape", str(array.shape)),
+        _dimension_names_row(array),
         *_partition_rows(array._metadata),
         ("Order", array.order),
         ("Read-only", str(array.read_only)),
@@ -59,6 +60,11 @@ def array_items(array: Any, *, counted: bool = True) -> InfoItems:
         *(_stored_rows(array, nbytes) if counted else _NOT_COUNTED),
     ]
     return [row for row in rows if row is not None]
+
+
+def _dimension_names_row(array: Any) -> tuple[str, str] | None:
+    names = getattr(array.metadata, "dimension_names", None)
+    return None if names is None else ("Dimension names", str(tuple(names)))
 
 
 _NOT_COUNTED = [("No. bytes stored", "not counted here; info counts them")]

@@ -7,12 +7,19 @@ from typing import Any
 from zarrix._errors import human_readable_size
 from zarrix._nodes.broken import BrokenMember
 
-__all__ = ["byte_count", "label_of", "type_name"]
+__all__ = ["byte_count", "label_of", "ratio_text", "type_name"]
 
 
 def byte_count(size: int) -> str:
     """``size`` for the info report: exact, and rounded if that is easier to read."""
     return f"{size} ({human_readable_size(size)})" if size > 2**10 else str(size)
+
+
+def ratio_text(nbytes: int, stored: int) -> str:
+    """How much smaller, or larger, than its elements an array is stored."""
+    if stored > nbytes:
+        return f"{stored / nbytes:.2f}x larger" if nbytes else "larger"
+    return f"{nbytes / stored:.2f}x smaller" if stored else "not stored"
 
 
 def type_name(obj: Any) -> str:

@@ -23,7 +23,7 @@ from zarrix._stores.foreign_sites import of_filesystem as sites_of
 from zarrix._stores.fsspec_pickle import HidingMap, has_secrets, identity_of, pickle_of, secrets_of
 from zarrix._stores.keys import key_of
 from zarrix._stores.mapping_values import engine_of
-from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path, utf8_path
 from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.remote.store import of_filesystem
 from zarrix._stores.sites import Site
@@ -53,7 +53,7 @@ class _FileSystemStore(EngineStore):
 
     def _open_engine(self) -> _engine.Store:
         if self._is_local:
-            return _engine.LocalStore(os.path.abspath(self.path))
+            return _engine.LocalStore(utf8_path(os.path.abspath(self.path)))
         usual = set(self._missing) <= set(_MISSING)
         native = of_filesystem(self.fs, self.path) if usual else None
         if native is not None:

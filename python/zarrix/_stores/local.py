@@ -12,7 +12,7 @@ from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARRAY
-from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
+from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path, utf8_path
 from zarrix._stores.sites import Site, of_file
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class LocalStore(EngineStore):
         absolute = os.path.abspath(os.fsdecode(path))
         if _is_file(absolute):
             raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
+        # Refused here, because the engine is opened where a missing key is not an error.
+        utf8_path(absolute)
         self.path = absolute
 
     @property
@@ -68,7 +70,7 @@ class LocalStore(EngineStore):
         return Path(self.path)
 
     def _open_engine(self) -> _engine.Store:
-        return _engine.LocalStore(self.path)
+        return _engine.LocalStore(utf8_path(self.path))
 
     def engine_path(self, path: str) -> str:
         return path.lower() if self.normalize_keys else path

@@ -64,7 +64,7 @@ def normalize_storage_path(path: Any) -> str:
 
 
 def utf8_path(path: str) -> str:
-    """A path of the file system as the engine takes it, whatever Python's encoding of paths is.
+    """A path of the file system in UTF-8, which the engine takes with any encoding of Python's.
 
     Raises
     ------

@@ -16,9 +16,9 @@ from typing import Any
 
 from zarrix._engine import __version__
 from zarrix._errors import suggestion
-from zarrix.cli._common import EXIT_CODES
+from zarrix.cli._common import EXIT_CODES, check_options
 from zarrix.cli._interrupts import Interrupts
-from zarrix.cli._table import GROUPS, VERBS
+from zarrix.cli._table import GROUPS, OTHER_WORDS, VERBS
 from zarrix.cli._ui import Ui
 
 __all__ = ["overview", "parser_of", "run"]
@@ -40,6 +40,7 @@ def run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     assert first is not None
     parser, module = parser_of(first)
     arguments = parser.parse_args(words[1:])
+    check_options(arguments)
     if VERBS[first].group == "look" and "numpy" not in sys.modules:
         # Verbs that look have no linear algebra, whose threads cost a fifth of NumPy's import.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -64,9 +65,11 @@ def _without_verb(first: str | None) -> int:
         print(overview(), file=sys.stderr)
         top.exit(2)
     kind = "option" if first.startswith("-") else "verb"
+    known = OTHER_WORDS.get(first)
+    hint = suggestion(first, VERBS) if known is None else f"; use 'zarrix {known}'"
     return top.error(
-        f"{first!r} is not {'an option' if kind == 'option' else 'a verb'}"
-        f"{suggestion(first, VERBS)}; 'zarrix help' lists all"
+        f"{first!r} is not {'an option' if kind == 'option' else 'a verb'}{hint}; 'zarrix help' "
+        "lists all"
     )
 
 

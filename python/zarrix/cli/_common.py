@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from zarrix._stores.path import is_url
+
 if TYPE_CHECKING:
     from zarrix.cli._ui import Ui
 
@@ -15,6 +17,7 @@ __all__ = [
     "PATH",
     "add_common",
     "add_writing",
+    "check_options",
     "option",
     "options_of",
     "size",
@@ -33,7 +36,12 @@ def add_common(parser: argparse.ArgumentParser, *, store: bool = True) -> None:
     """Add the options of every verb."""
     common = parser.add_argument_group("common options")
     common.add_argument("--json", action="store_true", help="print the result as JSON")
-    common.add_argument("-q", "--quiet", action="store_true", help="print no notes, draw no bars")
+    common.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print neither notes nor what was changed, draw no bars",
+    )
     common.add_argument(
         "--progress",
         choices=("auto", "always", "never", "json"),
@@ -49,7 +57,7 @@ def add_common(parser: argparse.ArgumentParser, *, store: bool = True) -> None:
             action="append",
             default=[],
             metavar="KEY=VALUE",
-            help="an option of the store of a URL, under fsspec's name; may be repeated",
+            help="an option of the URLs of the call, under fsspec's name; may be repeated",
         )
 
 
@@ -82,7 +90,7 @@ def tell_job(result: Any, arguments: argparse.Namespace, ui: Ui) -> int:
     if ui.json:
         ui.document({"dry_run": arguments.dry_run, "result": told})
     else:
-        ui.say(told)
+        ui.done(told, dry_run=arguments.dry_run)
     return 0
 
 
@@ -121,7 +129,12 @@ def sizes(text: str) -> Any:
     parts = text.split(",")
     if all(part.strip().isdecimal() for part in parts):
         return tuple(int(part) for part in parts)
-    size(text)
+    try:
+        size(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither lengths along the axes, as 1,512,512, nor a size, as 1MiB"
+        ) from None
     return text
 
 
@@ -136,6 +149,23 @@ def option(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def options_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """The storage options."""
-    return dict(arguments.storage_option) or None
+def options_of(arguments: argparse.Namespace, *paths: str) -> dict[str, Any] | None:
+    """The storage options of the call if one of the paths is a URL; a folder or file has none."""
+    return dict(arguments.storage_option) or None if any(map(is_url, paths)) else None
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raise a `UsageError` if the call has storage options, and names no URL."""
+    texts = [
+        one
+        for value in vars(arguments).values()
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, str)
+    ]
+    if getattr(arguments, "storage_option", None) and not any(map(is_url, texts)):
+        # Import time: only a failure needs it.
+        from zarrix.cli._failures import UsageError
+
+        raise UsageError(
+            "-o is an option of a URL, such as s3://bucket/data.zarr, and none is here"
+        )

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from zarrix._stores.keys import NODE_DOCUMENTS, ZARR_JSON, ZARRAY
+from zarrix._stores.path import is_url
 
 __all__ = ["complete"]
 
@@ -32,7 +33,7 @@ def complete(words: Sequence[str]) -> int:
 
 
 def _candidates(word: str) -> Iterator[str]:
-    if "://" in word or "::" in word:
+    if is_url(word):
         return
     head, slash, begin = word.rpartition("/")
     folder = head or ("/" if slash else ".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix.cli._path import open_path, split
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["opened_roots"]
 
 
-def opened_roots(paths: Sequence[str], storage_options: Mapping[str, Any] | None) -> list[Root]:
-    """The arrays and groups at the paths.
+def opened_roots(paths: Sequence[str], storage_options: Mapping[str, Any]) -> list[Root]:
+    """The arrays and groups at the paths; the options are for those that are URLs.
 
     Raises
     ------
@@ -27,7 +28,7 @@ def opened_roots(paths: Sequence[str], storage_options: Mapping[str, Any] | None
 
     found = []
     for path in paths:
-        node = open_path(path, storage_options)
+        node = open_path(path, storage_options if is_url(path) else None)
         shown = public_url(path)
         name = shown.rstrip("/").rpartition("/")[2] or shown
         file, inside, format = split(shown)

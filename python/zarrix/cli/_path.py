@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import zarrix as zarr
 from zarrix._errors import PathNotFoundError
+from zarrix._stores.path import is_url
 
 if TYPE_CHECKING:
     from zarrix._nodes.location import Location
@@ -20,7 +21,7 @@ _ARCHIVES = (".zip", ".ozx")
 
 def split(path: str) -> tuple[str, str, str | None]:
     """A path as a file or store, the path inside of it, and its format if it is another one."""
-    if "://" in path or "::" in path or os.path.isdir(path):
+    if is_url(path) or os.path.isdir(path):
         return path, "", None
     head, inside = path, ""
     while head and not os.path.lexists(head):

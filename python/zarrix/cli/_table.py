@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["GROUPS", "VERBS", "Verb"]
+__all__ = ["GROUPS", "OTHER_WORDS", "VERBS", "Verb"]
 
 
 class Verb(NamedTuple):
@@ -63,3 +63,32 @@ VERBS: dict[str, Verb] = {
     "help": Verb("tool", "print this list, or the help of a verb"),
     "completion": Verb("tool", "print the completion script of a shell"),
 }
+
+OTHER_WORDS = {
+    "check": "verify",
+    "compress": "rechunk",
+    "convert": "import' or 'zarrix export",
+    "copy": "cp",
+    "delete": "rm",
+    "dir": "ls",
+    "du": "ls -lS",
+    "dump": "cat",
+    "fsck": "verify",
+    "head": "cat",
+    "hist": "stats --hist",
+    "histogram": "stats --hist",
+    "list": "ls",
+    "move": "mv",
+    "open": "view",
+    "plot": "show",
+    "print": "cat",
+    "remove": "rm",
+    "rename": "mv",
+    "sha256sum": "digest",
+    "size": "ls -lS",
+    "unzip": "cp",
+    "validate": "verify",
+    "version": "--version",
+    "zip": "cp",
+}
+"""Verbs of other programs, and what does it here."""

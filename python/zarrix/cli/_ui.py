@@ -55,6 +55,11 @@ class Ui:
             if text:
                 say(text)
 
+    def done(self, found: Any, *, dry_run: bool = False) -> None:
+        """Print what a verb has changed; ``--quiet`` leaves only JSON and the plan of a dry run."""
+        if self.json or dry_run or not self.quiet:
+            self.result(found)
+
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], plain: str) -> None:
         """Print rows as a table on a terminal where rich is installed, else as plain lines."""
         rich = _rich(sys.stdout)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from zarrix._array.create_array import create_array
+from zarrix._display.labels import ratio_text
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
 from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
@@ -104,8 +105,8 @@ class Conversion:
             told = f"{one['shape']} {one['dtype']}, chunks {one['chunks']}, {one['how']}"
             rows.append(f"  {path or '/'}: {told}")
         if not self.dry_run:
-            ratio = f", {self.nbytes / self.stored_bytes:.2f}x smaller" if self.stored_bytes else ""
-            rows.append(f"  {self.nbytes:,} bytes stored as {self.stored_bytes:,}{ratio}")
+            ratio = ratio_text(self.nbytes, self.stored_bytes)
+            rows.append(f"  {self.nbytes:,} bytes stored as {self.stored_bytes:,}, {ratio}")
         if self.kept:
             rows.append(f"  {self.kept:,} of {self.kept + self.done:,} regions were there already")
         return lines([*rows, *(f"  note: {one}" for one in self.notes)])

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._array.array import Array
+from zarrix._errors import DataTypeError
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
@@ -266,8 +267,10 @@ def statistics(
 
     Raises
     ------
+    DataTypeError
+        The elements are not real numbers (also a ``TypeError``).
     TypeError
-        The elements are not real numbers.
+        The source is a group.
     ValueError
         A quantile is not from 0 to 1; or more than one pass is needed, and ``run`` is false; or
         quantiles or a histogram along axes.
@@ -296,7 +299,7 @@ def statistics(
         raise TypeError(f"statistics are of an array, and {array!r} is a group")
     dtype = array.dtype
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        raise TypeError(f"statistics are of real numbers, and {array!r} has {dtype}")
+        raise DataTypeError(f"statistics are of real numbers, and {array!r} has {dtype}")
     if any(not 0 <= one <= 1 for one in quantiles):
         raise ValueError(f"quantiles={quantiles!r}; expected numbers from 0 to 1")
     if skip not in _SKIPS:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from zarrix._array.dimension_names import names_of
+from zarrix._display.labels import ratio_text
 
 __all__ = ["Finding", "lint"]
 
@@ -112,11 +113,10 @@ def _of_values(array: Any, chunks: tuple[int, ...]) -> list[Finding]:
         return found
     stored = int(array.nbytes_stored)
     if stored > 0 and array.nchunks_initialized == array.nchunks:
-        ratio = array.nbytes / stored
-        if array.compressor is not None and array.nbytes > 2**20 and ratio < 1.02:
-            found.append(
-                Finding("codec/useless", "info", f"the codec makes the array {ratio:.2f}x smaller")
-            )
+        is_useless = array.nbytes / stored < 1.02
+        if array.compressor is not None and array.nbytes > 2**20 and is_useless:
+            ratio = ratio_text(array.nbytes, stored)
+            found.append(Finding("codec/useless", "info", f"the codec makes the array {ratio}"))
     rng = np.random.default_rng(0)
     values = []
     for _ in range(_SAMPLE_CHUNKS):

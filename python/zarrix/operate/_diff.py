@@ -23,6 +23,7 @@ from zarrix._metadata import v2
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.chunk_grid import chunks_over
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP
+from zarrix._stores.path import is_url
 from zarrix.operate._place import nothing_at, place_of
 from zarrix.operate._survey import Survey, survey
 
@@ -181,8 +182,8 @@ def _sound(
     target: Any, storage_options: Mapping[str, Any] | None, progress: bool | Progress
 ) -> Survey:
     """The survey of one side; all its metadata must be readable."""
-    is_url = isinstance(target, str) and ("://" in target or "::" in target)
-    place = place_of(target, None, storage_options if is_url else None)
+    has_options = isinstance(target, str) and is_url(target)
+    place = place_of(target, None, storage_options if has_options else None)
     found = survey(place, progress)
     for problem in found.problems:
         if problem.kind in ("metadata", "codec"):

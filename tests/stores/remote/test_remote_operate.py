@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import zarrix as zarr
+from zarrix.cli import main
 
 
 def test_a_store_in_a_bucket_is_verified_repaired_and_compared(bucket, tmp_path):
@@ -25,13 +26,31 @@ def test_a_store_in_a_bucket_is_verified_repaired_and_compared(bucket, tmp_path)
     assert [str(one) for one in found.differences] == ["/g/a chunk (1,)"]
 
 
-def test_options_reach_a_bucket_from_the_command_line(bucket):
-    url = f"{bucket.url}/cli.zarr"
-    zarr.open(url, mode="w", shape=3, storage_options=bucket.options)[:] = 1
+def given_options(bucket):
+    """The options of a bucket, as arguments of the command line."""
     given = []
     for name, value in bucket.options.items():
         text = value if isinstance(value, str) else json.dumps(value)
         given += ["--storage-option", f"{name}={text}"]
+    return given
+
+
+def test_options_reach_the_bucket_of_a_call_that_has_folders_too(bucket, tmp_path):
+    here, there, back = str(tmp_path / "a.zarr"), f"{bucket.url}/a.zarr", str(tmp_path / "b.zarr")
+    zarr.save(here, np.arange(6).reshape(2, 3))
+    given = given_options(bucket)
+    assert main(["cp", here, there, *given]) == 0
+    assert main(["cp", there, back, *given]) == 0
+    assert zarr.open(back)[...].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert main(["diff", here, there, *given]) == 0
+    assert main(["info", here, there, *given]) == 0
+    assert main(["rm", there, back, *given]) == 0
+
+
+def test_options_reach_a_bucket_from_the_command_line(bucket):
+    url = f"{bucket.url}/cli.zarr"
+    zarr.open(url, mode="w", shape=3, storage_options=bucket.options)[:] = 1
+    given = given_options(bucket)
     for command in ("info", "tree", "verify"):
         ran = subprocess.run(
             [sys.executable, "-m", "zarrix.cli", command, url, *given],

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.measure import advise
 
     found = advise(
-        open_path(arguments.path, options_of(arguments)),
+        open_path(arguments.path, options_of(arguments, arguments.path)),
         access=arguments.access,
         place=arguments.place,
         budget=arguments.budget,

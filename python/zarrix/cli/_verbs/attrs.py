@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._path import open_path
 
     if arguments.set or arguments.delete:
-        node = zarr.open(arguments.path, mode="r+", storage_options=options_of(arguments))
+        options = options_of(arguments, arguments.path)
+        node = zarr.open(arguments.path, mode="r+", storage_options=options)
         missing = [key for key in arguments.delete if key not in node.attrs]
         if missing:
             raise UsageError(f"{arguments.path} has no attribute {missing[0]!r}")
@@ -50,11 +51,15 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         for key in arguments.delete:
             del node.attrs[key]
         return 0
-    found = open_path(arguments.path, options_of(arguments)).attrs.asdict()
+    found = open_path(arguments.path, options_of(arguments, arguments.path)).attrs.asdict()
     if arguments.key is not None and arguments.key not in found:
         raise UsageError(f"{arguments.path} has no attribute {arguments.key!r}")
     if ui.json:
         ui.document({"attributes": found})
     else:
-        ui.say(json.dumps(found if arguments.key is None else found[arguments.key], indent=2))
+        # Import time: --json does not need it.
+        from zarrix._display.printable import lines
+
+        value = found if arguments.key is None else found[arguments.key]
+        ui.say(lines(json.dumps(value, indent=2, ensure_ascii=False).split("\n")))
     return 0

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.measure import bench
 
     found = bench(
-        open_path(arguments.path, options_of(arguments)),
+        open_path(arguments.path, options_of(arguments, arguments.path)),
         access=arguments.access,
         seconds=arguments.seconds,
         seed=arguments.seed,

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.measure import compare
 
     found = compare(
-        open_path(arguments.path, options_of(arguments)),
+        open_path(arguments.path, options_of(arguments, arguments.path)),
         formats=arguments.format,
         access=arguments.access,
         seconds=arguments.seconds,

@@ -24,12 +24,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._path import located
 
     # A missing path is an error, and not a new hierarchy.
-    place = located(arguments.path, options_of(arguments))
+    place = located(arguments.path, options_of(arguments, arguments.path))
     group = zarr.consolidate_metadata(place.store, path=place.path)
     found: list[object] = []
     group.visitvalues(found.append)
     if ui.json:
         ui.document({"nodes": len(found) + 1})
     else:
-        ui.say(f"consolidated the metadata of {counted(len(found) + 1, 'node')}")
+        ui.done(f"consolidated the metadata of {counted(len(found) + 1, 'node')}")
     return 0

@@ -32,8 +32,10 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     import zarrix as zarr
     from zarrix.cli._path import located, new_location
 
-    source = located(arguments.source, options_of(arguments))
-    dest = new_location(arguments.dest, options_of(arguments), dry_run=arguments.dry_run)
+    source = located(arguments.source, options_of(arguments, arguments.source))
+    dest = new_location(
+        arguments.dest, options_of(arguments, arguments.dest), dry_run=arguments.dry_run
+    )
     if_exists = "replace" if arguments.overwrite else "skip" if arguments.resume else "raise"
     copied, skipped, nbytes = zarr.copy_store(
         source.store,
@@ -61,5 +63,6 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     else:
         verb = "would copy" if arguments.dry_run else "copied"
         there = f", {skipped:,} were there" if skipped else ""
-        ui.say(f"{verb} {copied:,} values, {nbytes:,} bytes{there}")
+        told = f"{verb} {copied:,} values, {nbytes:,} bytes{there}"
+        ui.done(told, dry_run=arguments.dry_run)
     return 0

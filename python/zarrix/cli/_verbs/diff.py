@@ -29,9 +29,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._path import open_path, split
 
     paths = (arguments.path, arguments.other)
-    options = options_of(arguments)
     if any(split(one)[2] is not None for one in paths):
-        first, second = (open_path(one, options) for one in paths)
+        first, second = (open_path(one, options_of(arguments, one)) for one in paths)
         found = zarr.convert.same_values(first, second)
         if ui.json:
             ui.document({"same": not found, "differences": found})
@@ -39,6 +38,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
             for one in found:
                 _say(ui, one)
         return 3 if found else 0
+    options = options_of(arguments, *paths)
     result = zarr.diff(*paths, storage_options=options, progress=ui.progress)
     ui.result(result)
     return 0 if result.same else 3

@@ -26,7 +26,9 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     import zarrix as zarr
 
     found = zarr.digests(
-        arguments.path, storage_options=options_of(arguments), progress=ui.progress
+        arguments.path,
+        storage_options=options_of(arguments, arguments.path),
+        progress=ui.progress,
     )
     if arguments.check is None:
         if ui.json:

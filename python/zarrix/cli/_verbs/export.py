@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.convert import export
 
     result = export(
-        open_path(arguments.source, options_of(arguments)),
+        open_path(arguments.source, options_of(arguments, arguments.source)),
         arguments.dest,
         format=arguments.format,
         memory=arguments.memory,
@@ -45,5 +45,5 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         progress=ui.progress,
         **dict(arguments.option),
     )
-    ui.result(result)
+    ui.done(result, dry_run=arguments.dry_run)
     return 0

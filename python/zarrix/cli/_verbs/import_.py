@@ -95,11 +95,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     sources = arguments.source
     source: Any = sources[0] if len(sources) == 1 else sources
     if arguments.virtual:
-        ui.result(
+        ui.done(
             virtual(
                 source, arguments.dest, format=arguments.format, overwrite=arguments.overwrite,
                 dry_run=arguments.dry_run, **dict(arguments.option),
-            )
+            ),
+            dry_run=arguments.dry_run,
         )  # fmt: skip
         return 0
     result = import_(
@@ -121,8 +122,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         resume=arguments.resume,
         dry_run=arguments.dry_run,
         progress=ui.progress,
-        storage_options=options_of(arguments),
+        storage_options=options_of(arguments, arguments.dest),
         **dict(arguments.option),
     )
-    ui.result(result)
+    ui.done(result, dry_run=arguments.dry_run)
     return 0

@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need it.
     from zarrix.cli._path import open_path
 
-    found = [open_path(one, options_of(arguments)) for one in arguments.path]
+    found = [open_path(one, options_of(arguments, one)) for one in arguments.path]
     if ui.json:
         # Import time: only --json needs it.
         from zarrix.cli._described import described

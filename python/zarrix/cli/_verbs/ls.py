@@ -9,7 +9,7 @@ from typing import Any
 from zarrix.cli._common import PATH, add_common, options_of
 from zarrix.cli._ui import Ui
 
-_COLUMNS = ("dtype", "shape", "chunks", " bytes", " smaller", "name")
+_COLUMNS = ("dtype", "shape", "chunks", " bytes", " ratio", "name")
 EXAMPLES = ("zarrix ls data.zarr", "zarrix ls -lR data.zarr", "zarrix ls -a data.zarr/rgb")
 
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need it.
     from zarrix.cli._path import open_path
 
-    node = open_path(arguments.path, options_of(arguments))
+    node = open_path(arguments.path, options_of(arguments, arguments.path))
     if arguments.all:
         below = f"{node.path}/" if node.path else ""
         keys = sorted(key[len(below) :] for key in node.store if key.startswith(below))

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix._stores.open import as_store
 
     result = zarr.migrate(
-        as_store(arguments.path, options_of(arguments)),
+        as_store(arguments.path, options_of(arguments, arguments.path)),
         arguments.to,
         dry_run=arguments.dry_run,
         rewrite=arguments.rewrite,
@@ -40,5 +40,5 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if ui.json:
         ui.document(dataclasses.asdict(result))
     else:
-        ui.say(str(result))
+        ui.done(str(result), dry_run=arguments.dry_run)
     return 0

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import located, new_location
 
-    source = located(arguments.source, options_of(arguments))
+    source = located(arguments.source, options_of(arguments, arguments.source))
     if not source.path:
         if not os.path.isdir(arguments.source) or os.path.lexists(arguments.dest):
             raise UsageError(
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
             )
         os.rename(arguments.source, arguments.dest)
         return 0
-    dest = new_location(arguments.dest, options_of(arguments), dry_run=True)
+    dest = new_location(arguments.dest, options_of(arguments, arguments.dest), dry_run=True)
     if dest.store != source.store or not dest.path:
         raise UsageError(
             f"{arguments.dest} is not in the hierarchy of {arguments.source}: nodes move within "

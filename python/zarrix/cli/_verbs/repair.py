@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
 
     result = Repair()
     try:
-        place = place_of(arguments.path, None, options_of(arguments))
+        place = place_of(arguments.path, None, options_of(arguments, arguments.path))
         repair_into(result, place, sys.stderr.isatty() and ui.progress)
     except BaseException as error:
         if result.set_aside:

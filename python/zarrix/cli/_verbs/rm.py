@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import located
 
-    options = options_of(arguments)
-    places = [located(path, options) for path in arguments.path]
+    places = [located(path, options_of(arguments, path)) for path in arguments.path]
     for path, place in zip(arguments.path, places, strict=True):
         found = nodes.find(place.store, place.path)
         if found is not None and found.kind == "group" and not arguments.recursive:
@@ -54,5 +53,6 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     else:
         verb = "would remove" if arguments.dry_run else "removed"
         for one in removed:
-            ui.say(f"{verb} {printable(str(one['path']))}, {one['bytes']:,} bytes")
+            told = f"{verb} {printable(str(one['path']))}, {one['bytes']:,} bytes"
+            ui.done(told, dry_run=arguments.dry_run)
     return 0

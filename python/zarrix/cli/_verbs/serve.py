@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         raise UsageError(
             f"--host {arguments.host} shows the data to other machines; add --allow-network"
         )
-    node = open_path(arguments.path, options_of(arguments))
+    node = open_path(arguments.path, options_of(arguments, arguments.path))
     with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
         port = opened.getsockname()[1]
         hosts = hosts_of(arguments.host, port)

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.viewer._answers import Refused
     from zarrix.viewer._picture import picture_of
 
-    node = open_path(arguments.path, options_of(arguments))
+    node = open_path(arguments.path, options_of(arguments, arguments.path))
     if not hasattr(node, "shape"):
         raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
     is_terminal = sys.stdout is not None and sys.stdout.isatty()

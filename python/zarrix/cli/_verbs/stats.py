@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._path import open_path
     from zarrix.jobs import statistics
 
-    node = open_path(arguments.path, options_of(arguments))
+    node = open_path(arguments.path, options_of(arguments, arguments.path))
     if not hasattr(node, "shape"):
         raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
     found = statistics(

@@ -26,7 +26,9 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     import zarrix as zarr
     from zarrix.cli._path import open_path
 
-    viewer = zarr.tree(open_path(arguments.path, options_of(arguments)), level=arguments.level)
+    viewer = zarr.tree(
+        open_path(arguments.path, options_of(arguments, arguments.path)), level=arguments.level
+    )
     if ui.json:
         # Import time: only --json needs it.
         from zarrix.cli._described import nested

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     import zarrix as zarr
 
     before = None if arguments.digests is None else read_digests(arguments.digests)
-    options = options_of(arguments)
+    options = options_of(arguments, arguments.path)
     result = zarr.verify(
         arguments.path,
         clean=arguments.clean,

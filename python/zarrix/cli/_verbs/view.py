@@ -7,7 +7,7 @@ import contextlib
 import os
 import webbrowser
 
-from zarrix.cli._common import PATH, add_common, options_of, whole
+from zarrix.cli._common import PATH, add_common, whole
 from zarrix.cli._output import complain
 from zarrix.cli._ui import Ui
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         raise UsageError(
             f"--host {arguments.host} shows the data to other machines; add --allow-network"
         )
-    roots = opened_roots(arguments.paths, options_of(arguments))
+    roots = opened_roots(arguments.paths, dict(arguments.storage_option))
     token = new_token()
     with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
         port = opened.getsockname()[1]
