@@ -14,6 +14,7 @@ import numpy as np
 from zarrix._array.arguments import DEFAULT, new_metadata, only_in_v3
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
+from zarrix._array.kept_codecs import kept_codecs
 from zarrix._array.source import safe_source
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
@@ -336,7 +337,7 @@ def from_array(
     )
 
 
-def _kept(source: Array | None, data: Any, zarr_format: int) -> dict[str, Any]:
+def _kept(source: Array | None, data: Any, zarr_format: Format) -> dict[str, Any]:
     """The chunks and codecs of ``data``, as far as the format supports them."""
     kept: dict[str, Any] = {
         "chunks": "auto",
@@ -354,7 +355,7 @@ def _kept(source: Array | None, data: Any, zarr_format: int) -> dict[str, Any]:
     if zarr_format == 3 or not has_lists(chunks):
         kept["chunks"] = chunks
     if source.zarr_format == zarr_format == 3:
-        kept.update(shards=shards, serializer=source.serializer)
+        kept.update(shards=shards)
     if source.zarr_format == zarr_format or source.zarr_format == 2:
-        kept.update(filters=source.filters, compressors=source.compressors)
+        kept.update(kept_codecs(source, zarr_format, data.dtype, source.ndim))
     return kept

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.array import Array
-from zarrix._codecs.encodable import for_a_new_array
+from zarrix._array.kept_codecs import kept_codecs
 from zarrix._dtypes.variable import dtype_in_3
+from zarrix._metadata.arguments import normalize_shape
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
@@ -29,6 +30,7 @@ def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     if isinstance(a, Array):
         chosen = format_like(a, kwargs)
         kwargs["zarr_format"] = chosen
+        codecs = kept_codecs(a, chosen, kwargs["dtype"], len(normalize_shape(kwargs["shape"])))
         if chosen == 3 and kwargs["dtype"] == a.dtype:
             kwargs["dtype"] = dtype_in_3(a)
         if has_lists(kwargs["chunks"]) and (chosen == 2 or tuple(kwargs["shape"]) != a.shape):
@@ -36,15 +38,14 @@ def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
         if a.zarr_format == 3:
             if chosen == 3 and not own_codecs:
-                kwargs.setdefault("filters", a.filters)
-                kwargs.setdefault("serializer", for_a_new_array(a.serializer))
                 kwargs.setdefault("shards", a._metadata.partition[1])
-                kwargs.setdefault("compressors", for_a_new_array(a.compressors))
+                kwargs.update((name, one) for name, one in codecs.items() if name not in kwargs)
             return kwargs
-        if not own_codecs:
-            kwargs.setdefault("compressor", for_a_new_array(a.compressor))
+        if not own_codecs and "compressors" in codecs:
+            kwargs.setdefault("compressor", next(iter(codecs["compressors"]), None))
         kwargs.setdefault("order", a.order)
-        kwargs.setdefault("filters", for_a_new_array(a.filters))
+        if "filters" in codecs:
+            kwargs.setdefault("filters", codecs["filters"])
     return kwargs
 
 

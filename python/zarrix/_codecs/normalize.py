@@ -80,9 +80,10 @@ def codec_document(codec: Any, dtype: np.dtype[Any]) -> dict[str, Any]:
     name, configuration = document["name"], dict(document.get("configuration", {}))
     if name == "sharding_indexed":
         return {"name": name, "configuration": _complete_shard(configuration, dtype)}
-    if name == "bytes" and not has_order(dtype):
-        # Elements of one byte have no byte order to name.
-        return {"name": name}
+    if name == "bytes":
+        # Elements of one byte have no byte order to name, and those of others need one.
+        ordered = {"endian": "little", **configuration} if has_order(dtype) else None
+        return {"name": name, "configuration": ordered} if ordered else {"name": name}
     row = BY_NAME.get(name)
     if row is None or name != row.document_name:
         return document

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from zarrix._array.array import Array
 from zarrix._array.create import ARRAY_KEYWORDS
+from zarrix._array.kept_codecs import kept_codecs
 from zarrix._array.sparse import grid_of, sparse_regions
 from zarrix._codecs.encodable import for_a_new_array
 from zarrix._dtypes.variable import dtype_in_3
@@ -20,7 +22,7 @@ from zarrix._errors import CopyError, check_keywords
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
 from zarrix._metadata.grid_documents import has_lists
-from zarrix._metadata.literals import IfExists
+from zarrix._metadata.literals import Format, IfExists
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.regions import chunk_aligned_regions
 
@@ -269,17 +271,29 @@ class _Job:
             options.update(fill_value=source.fill_value)
             if _format_of(source) == _format_of(dest) == 2:
                 codecs = "compressor" if hasattr(dest, "create_dataset") else "compressors"
-                options.update({codecs: for_a_new_array(source.compressor)})
-                options.update(filters=for_a_new_array(source.filters) or None)
+                kept = self._codecs(source, 2)
+                if "compressors" in kept:
+                    options.update({codecs: next(iter(kept["compressors"]), None)})
+                options.update(filters=kept.get("filters") or None)
                 options.update(order=source.order)
             elif _format_of(source) == _format_of(dest) == 3 and _is_ours(dest):
-                for name in ("filters", "serializer", "compressors"):
-                    options[name] = for_a_new_array(getattr(source, name))
-                options.update(shards=shards)
+                options.update(self._codecs(source, 3), shards=shards)
                 options.update(dimension_names=source.metadata.dimension_names)
         if "compression" in self.create_kws and not is_h5py(dest):
             options.pop("compressor", None)
         return {**options, **self.create_kws}
+
+    def _codecs(self, source: Any, zarr_format: Format) -> dict[str, Any]:
+        """The codecs of the copy of an array of the same format."""
+        if not isinstance(source, Array):
+            compressors = ("compressors", "serializer") if zarr_format == 3 else ()
+            found = {name: for_a_new_array(getattr(source, name)) for name in compressors}
+            compressor = (
+                {} if compressors else {"compressors": [for_a_new_array(source.compressor)]}
+            )
+            return {**found, **compressor, "filters": for_a_new_array(source.filters)}
+        dtype = self.create_kws.get("dtype", source.dtype)
+        return kept_codecs(source, zarr_format, dtype, source.ndim)
 
 
 def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
