@@ -85,11 +85,15 @@ def kept() -> str:
     """The table of what the tests of round trips found to come back byte for byte."""
     sys.path.insert(0, str(DOCS.parent / "tests"))
     # The tests are not a package that is installed.
-    from convert_data import REFUSED, VALUES
+    from convert_data import AS_CF, REFUSED, VALUES
 
     rows = [f"| elements | {' | '.join(REFUSED)} |", f"|---|{'---|' * len(REFUSED)}"]
     for name, value in VALUES.items():
-        cells = ["refused" if name in names else "yes" for names in REFUSED.values()]
+        cells = [
+            "refused" if name in names else "as CF" if (format, name in AS_CF) == ("netcdf", True)
+            else "yes"
+            for format, names in REFUSED.items()
+        ]  # fmt: skip
         rows.append(
             f"| {name}, `{value.dtype.str.lstrip(chr(124))}` {value.shape} | {' | '.join(cells)} |"
         )

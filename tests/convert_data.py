@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OTHERS", "REFUSED", "VALUES", "h5py_can", "same", "write_mat", "write_n5"]
+__all__ = ["AS_CF", "OTHERS", "REFUSED", "VALUES", "h5py_can", "same", "write_mat", "write_n5"]
 
 _FIELDS = [("a", ">i4"), ("b", "f8"), ("c", "i2", (2,))]
 _NUMBERS = ("u1", "i2", "u4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -52,7 +52,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "npz": (),
     "raw": (),
     "hdf5": ("text",),
-    "netcdf": ("text",),
+    "netcdf": ("f2", "void", "fields", "nested fields"),
     "safetensors": ("c16", *_BIG_ENDIAN, *_WITHOUT_NUMBERS),
     "tiff": (
         "bool", "negative zero", *_WITHOUT_NUMBERS, "no axes", "no elements", "an empty axis",
@@ -60,6 +60,9 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "tar": ("text", "no axes", "no elements"),
 }  # fmt: skip
 """What an export to a format refuses; everything else comes back byte for byte."""
+
+AS_CF = ("bool", "days", "nanoseconds", "big-endian times", "bytes", "text")
+"""What NetCDF has in the form of the CF conventions: integers, characters, text of any length."""
 
 
 def _decimal(dtype: str) -> Any:

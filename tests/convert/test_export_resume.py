@@ -192,7 +192,7 @@ def test_every_parameter_changes_the_export_or_is_the_same(
     except ConversionError as error:
         refused = str(error)
     if refused:
-        assert name in ("source", "path", "memory")
+        assert name in ("source", "path", "format", "memory")
         assert "other options" in refused
         return
     if changed.get("dry_run"):

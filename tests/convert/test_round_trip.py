@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from convert_data import OTHERS, REFUSED, VALUES, h5py_can, same
+from convert_data import AS_CF, OTHERS, REFUSED, VALUES, h5py_can, same
 from zarrix.convert import open_file
 from zarrix.errors import ConversionError
 
@@ -78,6 +78,9 @@ def test_a_format_gives_back_the_bytes_or_refuses_them(
         assert not file.exists()
         return
     zarr.export(node, file)
+    if format == "netcdf" and name in AS_CF:
+        # test_netcdf_export.py compares these.
+        return
     zarr.import_(file, tmp_path / "x.zarr", verify="full")
     found = zarr.open(tmp_path / "x.zarr", mode="r")
     if not hasattr(found, "shape"):

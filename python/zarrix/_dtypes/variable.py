@@ -20,6 +20,7 @@ __all__ = [
     "as_elements",
     "data_type_name",
     "dtype_in_3",
+    "element_of",
     "is_variable",
     "object_codec_of",
     "ragged_dtype",
@@ -77,6 +78,29 @@ def dtype_in_3(source: Any) -> Any:
     return {"vlen-utf8": STRING, "vlen-bytes": BYTES}.get(
         getattr(first, "codec_id", ""), source.dtype
     )
+
+
+def element_of(source: Any) -> Any:
+    """What each element of a variable-length array is.
+
+    Parameters
+    ----------
+    source : Array
+
+    Returns
+    -------
+    type or dtype
+        ``str``, ``bytes``, the dtype of ragged arrays, or ``object`` for everything else.
+    """
+    if source.dtype.kind == "T" or data_type_name(source.dtype) == "string":
+        return str
+    if data_type_name(source.dtype) == "variable_length_bytes":
+        return bytes
+    first: Any = next(iter(getattr(source, "filters", None) or ()), None)
+    codec_id = getattr(first, "codec_id", "")
+    if codec_id == "vlen-array":
+        return np.dtype(first.dtype)
+    return {"vlen-utf8": str, "vlen-bytes": bytes}.get(codec_id, object)
 
 
 def data_type_name(dtype: DType) -> str | None:

@@ -8,21 +8,20 @@ encoded by all; a reader that ignores the mask reads other values.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from zarrix._array.dimension_names import names_of
 from zarrix._errors import ConversionError, CopyError
 from zarrix._hierarchy.h5py_source import attributes_of, stored_as
 from zarrix._stores.keys import key_of
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_filters import Filters, encoded_chunks
+from zarrix.convert._hdf5_write import library, save
 from zarrix.convert._source import OpenFile, Source, SourceArray
 
 __all__ = ["open_source", "save"]
@@ -31,21 +30,6 @@ __all__ = ["open_source", "save"]
 _OWN = {"DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_NCProperties", "_nc3_strict"}
 _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 _MOST_LINKS = 32
-
-
-def library() -> Any:
-    """The module h5py.
-
-    Raises
-    ------
-    ImportError
-        It is not installed.
-    """
-    try:
-        # Optional package: extra [convert].
-        return importlib.import_module("h5py")
-    except ImportError:
-        raise ImportError("HDF5 needs the package h5py: pip install 'zarrix[convert]'") from None
 
 
 def open_source(path: Path, *, follow: bool = False) -> Source:
@@ -260,123 +244,3 @@ def _reader(dataset: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
         return packed
 
     return read
-
-
-def save(
-    node: Any,
-    path: Path,
-    job: Any,
-    *,
-    compression: str | None = "gzip",
-    level: int = 4,
-    scales: bool = False,
-) -> None:
-    """Write an array as the dataset ``data``, or a group with everything below it.
-
-    With ``scales`` every dimension name is a dimension scale, as NetCDF4 wants it.
-    """
-    h5py = library()
-    with h5py.File(path, "w") as file:
-        if hasattr(node, "shape"):
-            _save_array(h5py, file, "data", node, job, compression, level)
-            return
-        _save_attributes(file, node, job)
-        below = len(node.path) + 1 if node.path else 0
-        for one in _nodes_below(node):
-            where = one.path[below:]
-            if hasattr(one, "shape"):
-                _save_array(h5py, file, where, one, job, compression, level)
-            else:
-                _save_attributes(file.require_group(where), one, job)
-        if scales:
-            _add_scales(file)
-
-
-def _add_scales(file: Any) -> None:
-    """Make the labels of axes dimension scales: the array of that name, or one without values."""
-    arrays: list[Any] = []
-    file.visititems(lambda name, one: arrays.append(one) if hasattr(one, "shape") else None)
-    for one in arrays:
-        for axis in range(one.ndim):
-            label = one.dims[axis].label
-            if not label:
-                continue
-            parent = one.parent
-            scale = parent.get(label)
-            if scale is None:
-                most = one.maxshape[axis : axis + 1]
-                scale = parent.create_dataset(
-                    label,
-                    shape=one.shape[axis : axis + 1],
-                    dtype=">f4",
-                    maxshape=most,
-                    chunks=(1024,) if None in most else None,
-                )
-                scale.make_scale(f"{_NO_VARIABLE.decode()}{one.shape[axis]:10}")
-            elif scale.ndim == 1 and scale.shape[0] == one.shape[axis] and not scale.is_scale:
-                scale.make_scale(label)
-            if scale.is_scale and scale != one and scale.shape[0] == one.shape[axis]:
-                one.dims[axis].attach_scale(scale)
-
-
-def _nodes_below(node: Any) -> Iterator[Any]:
-    found: list[Any] = []
-    node.visitvalues(found.append)
-    return iter(found)
-
-
-def _save_array(
-    h5py: Any, file: Any, name: str, array: Any, job: Any, compression: str | None, level: int
-) -> None:
-    dtype = array.dtype
-    options: dict[str, Any] = {}
-    is_text = dtype.kind in "OT"
-    if is_text:
-        dtype = h5py.string_dtype()
-    elif dtype.kind in "mM":
-        dtype = h5py.opaque_dtype(dtype)
-    elif dtype.kind == "U":
-        raise ConversionError(
-            f"{array.name} has elements of {dtype}; HDF5 has no text of 4 bytes a character: "
-            "copy it to an array of str first"
-        )
-    empty = 0 in array.shape
-    axes = array.attrs.get("unlimited_axes") or []
-    if array.shape and not (empty and not axes):
-        options["chunks"] = tuple(
-            max(1, c if i in axes else min(c, n))
-            for i, (c, n) in enumerate(zip(array.chunks, array.shape, strict=True))
-        )
-        options["compression"] = compression
-        if compression == "gzip":
-            options["compression_opts"] = level
-        if axes:
-            options["maxshape"] = tuple(None if i in axes else n for i, n in enumerate(array.shape))
-    if (
-        not is_text
-        and array.fill_value is not None
-        and dtype.names is None
-        and dtype.kind in "biufc"
-    ):
-        options["fillvalue"] = array.fill_value
-    made = file.create_dataset(name, shape=array.shape, dtype=dtype, **options)
-    for region, value in job.blocks(array):
-        made[region] = value.astype(dtype) if array.dtype.kind in "mM" else value
-    _save_attributes(made, array, job)
-    for axis, label in enumerate(names_of(array)):
-        if label and axis < made.ndim:
-            made.dims[axis].label = label
-
-
-def _save_attributes(made: Any, node: Any, job: Any) -> None:
-    for name, value in node.attrs.asdict().items():
-        if name in ("_ARRAY_DIMENSIONS", "unlimited_axes"):
-            continue
-        try:
-            made.attrs[name] = value
-        except (TypeError, ValueError, OSError):
-            # Import time: only attributes that HDF5 does not have need it.
-            import json
-
-            made.attrs[name] = json.dumps(value)
-            job.notes.append(f"the attribute {name!r} of {node.name} is stored as JSON text")

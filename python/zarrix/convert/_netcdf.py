@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from zarrix.convert import _hdf5, _netcdf3
+from zarrix.convert._netcdf_write import save
 from zarrix.convert._source import Source
 
 __all__ = ["open_source", "save"]
@@ -16,10 +16,3 @@ def open_source(path: Path) -> Source:
     with open(path, "rb") as file:
         begin = file.read(3)
     return _netcdf3.open_source(path) if begin == b"CDF" else _hdf5.open_source(path)
-
-
-def save(
-    node: Any, path: Path, job: Any, *, compression: str | None = "gzip", level: int = 4
-) -> None:
-    """Write NetCDF4: HDF5 with a dimension scale for each dimension name."""
-    _hdf5.save(node, path, job, compression=compression, level=level, scales=True)
