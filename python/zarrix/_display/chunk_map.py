@@ -24,6 +24,8 @@ _LEVELS = "░▒▓█"
 _HATCHED = "/"
 _SIDE = 320.0
 _GAP = 10.0
+# Wide enough for any font of 11 px, so that the caption is not cut.
+_CHARACTER = 7.0
 
 
 class ChunkMap:
@@ -117,9 +119,11 @@ class ChunkMap:
             left += max(cells.shape[1] * side, 30.0) + _GAP
             height = max(height, cells.shape[0] * side)
         more = f", the first {len(planes)} of {count:,} planes" if count > len(planes) else ""
-        label = escape(self._summary() + more)
+        caption = self._summary() + more
+        label = escape(caption)
+        width = max(left, _CHARACTER * len(caption))
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{max(left, 260):.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
             f'height="{height + 34:.0f}" role="img" aria-label="{label}" fill="currentColor" '
             'font-size="11"><defs><pattern id="zarrix-missing" width="4" height="4" '
             'patternUnits="userSpaceOnUse"><path d="M0 4L4 0" stroke="currentColor" '

@@ -1,4 +1,4 @@
-"""A table of names and values as HTML."""
+"""Results as HTML for notebooks: tables of names and values, and what a result prints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from zarrix._display.printable import printable
 
-__all__ = ["info_table", "text_html"]
+__all__ = ["Printed", "info_table", "text_html"]
 
 _LONGEST_VALUE = 300
 
@@ -21,6 +21,14 @@ def info_table(items: Iterable[tuple[str, Any]]) -> str:
         for name, value in items
     )
     return f'<table class="zarr-info"><tbody>{"".join(rows)}</tbody></table>'
+
+
+class Printed:
+    """A result that notebooks show as it prints, with its picture if it has one."""
+
+    def _repr_html_(self) -> str:
+        picture = self.to_svg() if hasattr(self, "to_svg") else ""
+        return f"<pre>{escape(str(self))}</pre>{picture}"
 
 
 def text_html(value: Any) -> str:

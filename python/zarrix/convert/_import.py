@@ -16,6 +16,7 @@ from zarrix._array.create_array import create_array
 from zarrix._display.labels import ratio_text
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
+from zarrix._display.table import Printed
 from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._errors import ConversionError, MetadataError
 from zarrix._hierarchy.copy_log import check_choice
@@ -46,7 +47,7 @@ _LEAST_CHUNK, _MOST_CHUNK = 64 * 2**10, 16 * 2**20
 
 
 @dataclass
-class Conversion:
+class Conversion(Printed):
     """What a conversion did, or would do.
 
     Attributes

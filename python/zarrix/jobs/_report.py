@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zarrix._display.printable import counted
+from zarrix._display.table import Printed
 from zarrix.jobs._operation import Stage
 from zarrix.jobs._tiling import Region
 from zarrix.jobs._units import size_text
@@ -41,7 +42,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Printed):
     """What a run of a job did.
 
     Attributes

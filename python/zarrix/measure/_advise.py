@@ -16,6 +16,7 @@ import numpy as np
 
 from zarrix._array.create_array import create_array
 from zarrix._array.dimension_names import names_of
+from zarrix._display.table import Printed
 from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
@@ -77,7 +78,7 @@ class Trial:
 
 
 @dataclass
-class Advice:
+class Advice(Printed):
     """What to change, and what was measured.
 
     Attributes

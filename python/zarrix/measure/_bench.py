@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.dimension_names import names_of
+from zarrix._display.table import Printed
 from zarrix._hierarchy.open import open as open_node
 from zarrix.measure._access import Access, accesses_of
 
@@ -24,7 +25,7 @@ _LEAST_ROUNDS, _MOST_ROUNDS = 3, 100
 
 
 @dataclass(frozen=True)
-class Bench:
+class Bench(Printed):
     """The reads of one access.
 
     Attributes

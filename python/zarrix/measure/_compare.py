@@ -17,6 +17,7 @@ import numpy as np
 
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
+from zarrix._display.table import Printed
 from zarrix._errors import ConversionError
 from zarrix._hierarchy.open import open as open_node
 from zarrix.convert._export import export
@@ -60,7 +61,7 @@ class FormatRow:
 
 
 @dataclass
-class Comparison:
+class Comparison(Printed):
     """All formats, the array that was saved, and the access.
 
     Attributes

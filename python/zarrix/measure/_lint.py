@@ -11,6 +11,7 @@ import numpy as np
 
 from zarrix._array.dimension_names import names_of
 from zarrix._display.labels import ratio_text
+from zarrix._display.table import Printed
 
 __all__ = ["Finding", "lint"]
 
@@ -19,7 +20,7 @@ _MOST_SAMPLE = 32 * 2**20
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Printed):
     """A rule that an array breaks.
 
     Attributes

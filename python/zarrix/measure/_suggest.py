@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from zarrix._display.table import Printed
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix.measure._access import accesses_of
 from zarrix.measure._model import Layout, candidates, cost
@@ -22,7 +23,7 @@ _MOST_SHARDS = 100_000
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Suggestion(Printed):
     """A layout, and what the model expects of it.
 
     Attributes

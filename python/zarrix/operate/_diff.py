@@ -18,6 +18,7 @@ import numpy as np
 from zarrix._array.array import Array
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
+from zarrix._display.table import Printed
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2
 from zarrix._metadata.checks import members_of
@@ -64,7 +65,7 @@ class Difference:
 
 
 @dataclass
-class Comparison:
+class Comparison(Printed):
     """The result of `diff`. True if there is a difference; printable, and `to_json` for programs.
 
     Attributes

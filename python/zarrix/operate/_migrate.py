@@ -20,6 +20,7 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._display.printable import counted, lines
+from zarrix._display.table import Printed
 from zarrix._dtypes.variable import is_variable
 from zarrix._errors import GroupNotFoundError, MetadataError, ZarrixError
 from zarrix._metadata import v2, v3
@@ -50,7 +51,7 @@ _KEY_OF_3 = re.compile(r"c|c(?:/\d+)+|c(?:\.\d+)+")
 
 
 @dataclass(frozen=True)
-class Migration:
+class Migration(Printed):
     """The changes of a migration, made or planned.
 
     Attributes

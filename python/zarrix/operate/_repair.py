@@ -17,6 +17,7 @@ from typing import Any
 from zarrix._array.array import Array
 from zarrix._display.printable import lines
 from zarrix._display.progress import Progress, phase
+from zarrix._display.table import Printed
 from zarrix._errors import ZarrixError
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ZMETADATA
@@ -28,7 +29,7 @@ __all__ = ["Repair", "repair", "repair_into"]
 
 
 @dataclass
-class Repair:
+class Repair(Printed):
     """The keys that `repair` has renamed; printable, and `to_json` for programs.
 
     Attributes
