@@ -71,3 +71,9 @@ def test_an_array_like_a_list_has_its_shape_and_dtype(like):
 def test_an_open_node_as_a_store_says_what_to_pass(open_it, node):
     with pytest.raises(ValueError, match=r"store=x\.store, path=x\.path"):
         open_it(node)
+
+
+@pytest.mark.parametrize("kind", [zarr.Array, zarr.Group])
+def test_a_class_without_arguments_names_itself_and_what_it_needs(kind):
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) missing .* 'store'"):
+        kind()

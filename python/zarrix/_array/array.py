@@ -590,3 +590,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         name = f" {self.name!r}" if self._path else ""
         read_only = " read-only" if self._read_only else ""
         return f"<{type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
+
+
+# Python's errors about missing arguments name the function so, and a private class says nothing.
+Array.__init__.__qualname__ = "Array"

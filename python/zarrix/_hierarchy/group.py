@@ -467,3 +467,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
             return self._kind(self._item_path(name))
         except MetadataError:
             return "broken"
+
+
+# Python's errors about missing arguments name the function so, and a private class says nothing.
+Group.__init__.__qualname__ = "Group"
