@@ -96,6 +96,14 @@ NOT_LOOKED_FOR = (
     *("i", "in", "is", "it", "my", "of", "on", "or", "should", "the", "to", "what", "when"),
     *("which", "with"),
 )
+# Ends of words that are separators, as spaces are, in pages and questions: "sharding" finds
+# "shards". A doubled letter goes with the end ("cropping", "crop"). What is left has three letters
+# and a vowel.
+_DOUBLED = "|".join(f"(?<=[A-Za-z]{{2}}{one}){one}(?:ing|ed|er)" for one in "bdgmnprt")
+ENDS = (
+    rf"(?:{_DOUBLED}|(?<=[A-Za-z]{{3}})(?<=[aeiouyAEIOUY][A-Za-z]{{0,20}})"
+    r"(?:ations?|ions?|ings?|ed|ers?|es|e|s))(?![A-Za-z])"
+)
 # Pages of the repository that the site does not have: an index, which the navigation replaces, and
 # the text for a package index.
 LEFT_OUT = ("README.md", "package.md")
@@ -228,7 +236,8 @@ def address(one: Name) -> str:
 
 
 def anchor(one: Name) -> str:
-    return one.full.lower().replace(".", "-")
+    """The address of a heading that is this name."""
+    return one.full.lower().replace(".", "")
 
 
 def module_page(module: str, names: list[Name], home: dict[str, Name]) -> str:
@@ -241,7 +250,7 @@ def module_page(module: str, names: list[Name], home: dict[str, Name]) -> str:
         if at != one or (module == "zarrix" and one.name in CLASSES):
             elsewhere.append(f"| `{one.name}` | [{at.full}]({address(at)}) |")
         elif one.source is None:
-            text.append(f"## {one.full} {{ #{anchor(one)} }}\n\n{described(one.value)}\n")
+            text.append(f"## {one.full}\n\n{described(one.value)}\n")
         else:
             text.append(directive(one))
     if elsewhere:
@@ -376,7 +385,7 @@ def build() -> Path:
     # What it splits text and questions at; a question mark and these words find nothing then.
     separator = index["config"]["separator"].replace("!=", "!?=")
     words = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in NOT_LOOKED_FOR)
-    index["config"]["separator"] = rf"(?:{separator}|\b(?:{words})\b)+"
+    index["config"]["separator"] = rf"(?:{separator}|\b(?:{words})\b|{ENDS})+"
     search.write_text(json.dumps(index), encoding="utf-8")
     return site
 

@@ -78,6 +78,20 @@ QUESTIONS = {
     "How do I use shards?": "howto/use-shards",
     "How do I install it on Windows?": "platforms",
     "How do I look at an array?": "viewer",
+    # Other forms of the words on the page.
+    "cropping": "howto/read-a-crop",
+    "appending": "howto/append",
+    "resizing an array": "howto/resize",
+    "renaming": "howto/rename-and-delete",
+    "copying": "howto/copy-an-array",
+    "writing from processes": "howto/write-in-parallel",
+    "compressed chunks": "tutorials/large-arrays",
+    "string": "howto/strings",
+    # Words that the page has for those who use them.
+    "memory usage": "howto/limit-threads-and-memory",
+    "multithreading": "howto/limit-threads-and-memory",
+    "visualize": "viewer",
+    "upgrade from zarr": "migration",
 }
 
 
