@@ -21,10 +21,12 @@ from zarrix._dtypes.variable import dtype_in_3
 from zarrix._errors import CopyError, check_keywords
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
+from zarrix._hierarchy.replacing import named, replaced_when_complete
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.literals import Format, IfExists
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.regions import chunk_aligned_regions
+from zarrix._stores.overlap import Relation, refuse_overlap, relation
 
 __all__ = ["copy", "copy_all"]
 
@@ -87,6 +89,9 @@ def copy(
     array([1, 2, 3])
     """
     _check_group(dest, create_kws)
+    name = _name_of(source, name)
+    is_shallow = shallow and not hasattr(source, "shape")
+    refuse_overlap("copy", named(dest, name), [named(source)], allowed=_ALLOWED[is_shallow])
     with log_to(log) as logged:
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
         counts = job.copy(source, dest, name, is_root=True)
@@ -149,14 +154,31 @@ def copy_all(
     """
     _check_group(dest, create_kws)
     counts = Counts(0, 0, 0)
+    children = list(source)
+    if relation(*named(dest)[:2], *named(source)[:2]) != "apart":
+        for name in children:
+            refuse_overlap(
+                "copy", named(dest, name), [named(source)], allowed=_ALLOWED[bool(shallow)]
+            )
     with log_to(log) as logged:
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
-        for name in source:
+        for name in children:
             counts = counts.plus(job.copy(source[name], dest, name, is_root=False))
         if not (dry_run or without_attrs):
             dest.attrs.update(attributes_of(source))
         logged.summary(dry_run, counts)
     return counts.as_tuple()
+
+
+# A copy of the immediate children only may lie in the source, of which it is not a part.
+_ALLOWED: dict[bool, tuple[Relation, ...]] = {False: (), True: ("inside",)}
+
+
+def _name_of(source: Any, name: str | None) -> str:
+    name = name or (source.name or "").split("/")[-1]
+    if not name:
+        raise TypeError("the source has no name; pass name= for the name to copy it to")
+    return name
 
 
 @dataclass(frozen=True)
@@ -173,13 +195,10 @@ class _Job:
     def __post_init__(self) -> None:
         check_choice("if_exists", self.if_exists, ("raise", "replace", "skip", "skip_initialized"))
 
-    def copy(self, source: Any, dest: Any, name: str | None, *, is_root: bool) -> Counts:
+    def copy(self, source: Any, dest: Any, name: str, *, is_root: bool) -> Counts:
         """Copy ``source`` to ``name`` in ``dest``, which is None if it does not exist yet."""
         if is_h5py(dest) and self.if_exists == "skip_initialized":
             raise ValueError("if_exists='skip_initialized' cannot be used when copying to h5py")
-        name = name or (source.name or "").split("/")[-1]
-        if not name:
-            raise TypeError("the source has no name; pass name= for the name to copy it to")
         if hasattr(source, "shape"):
             return self._copy_array(source, dest, name)
         if is_root or not self.shallow:
@@ -188,8 +207,6 @@ class _Job:
 
     def _copy_array(self, source: Any, dest: Any, name: str) -> Counts:
         exists = dest is not None and name in dest
-        if exists and dest[name] == source:
-            raise CopyError(f"{name!r} in {dest.name!r} is the source; copy it to another name")
         described = f"{source.name} {source.shape} {source.dtype}"
         if exists and self._leave_alone(dest, name, f"an object {name!r}"):
             self.log(f"skip {described}")
@@ -197,11 +214,27 @@ class _Job:
         self.log(f"copy {described}")
         if self.dry_run:
             return Counts(1, 0, 0)
-        options = self._creation_options(source, dest)
-        if type(dest).__module__.startswith("zarrix."):
-            options["overwrite"] = exists
-        elif exists:
+        with self._place(source, dest, name, exists) as (group, beside):
+            return self._store_array(source, group, beside)
+
+    @contextlib.contextmanager
+    def _place(self, source: Any, dest: Any, name: str, exists: bool) -> Iterator[tuple[Any, str]]:
+        """The group to copy into, and the name there; what exists is replaced."""
+        if exists:
+            # A link in the source may lead to the destination.
+            refuse_overlap("copy", named(dest, name), [named(source)])
+        if exists and _is_ours(dest):
+            with replaced_when_complete(dest, name) as place:
+                yield place
+            return
+        if exists:
             del dest[name]
+        yield dest, name
+
+    def _store_array(self, source: Any, dest: Any, name: str) -> Counts:
+        options = self._creation_options(source, dest)
+        if _is_ours(dest):
+            options["overwrite"] = name in dest
         # zarr-python 3.2 and later have only the second name.
         create = getattr(dest, "create_dataset", None) or dest.create_array
         shape, dtype, read = source.shape, source.dtype, source.__getitem__
@@ -223,15 +256,19 @@ class _Job:
             self.log(f"skip {source.name}")
             return Counts(0, 1, 0)
         self.log(f"copy {source.name}")
-        group = None
         if self.dry_run:
             group = dest.get(name) if dest is not None and not blocked else None
-        else:
-            if blocked:
-                del dest[name]
-            group = dest.require_group(name)
+            return self._copy_members(source, group)
+        with self._place(source, dest, name, blocked) as (above, beside):
+            if blocked and _is_ours(above):
+                group = above.require_group(beside, overwrite=True)
+            else:
+                group = above.require_group(beside)
             if not self.without_attrs:
                 group.attrs.update(attributes_of(source))
+            return self._copy_members(source, group)
+
+    def _copy_members(self, source: Any, group: Any) -> Counts:
         counts = Counts(1, 0, 0)
         for key in source:
             counts = counts.plus(self.copy(source[key], group, key, is_root=False))

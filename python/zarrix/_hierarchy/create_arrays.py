@@ -208,7 +208,7 @@ class ArrayCreation(GroupState):
             "chunk_store": self._chunk_store,
         }
         with self._writing():
-            path = self._item_path(name)
+            path = self._new_path(name)
             options.update(kwargs)
             return _create_array.create_array(self._store, name=path, **options)
 
@@ -267,7 +267,7 @@ class ArrayCreation(GroupState):
             "cache_attrs": self._attrs.cache,
             "store": self._store,
             "chunk_store": self._chunk_store,
-            "path": self._item_path(name),
+            "path": self._new_path(name),
         }
         with self._writing():
             return function(*args, **{**options, **kwargs})

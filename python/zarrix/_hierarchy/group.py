@@ -31,8 +31,8 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
-from zarrix._nodes.new import group_metadata
 from zarrix._stores.memory import MemoryStore
+from zarrix._stores.overlap import refuse_overlap
 
 __all__ = ["Group"]
 
@@ -388,7 +388,11 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         Raises
         ------
         ValueError
-            ``source`` does not exist, ``dest`` does, or it lies below ``source``.
+            ``source`` does not exist, or ``dest`` does.
+        OverlapError
+            ``dest`` lies below ``source`` (also a ``ValueError``).
+        ContainsArrayError
+            ``dest`` lies below an array.
         ReadOnlyError
             The group is read-only.
 
@@ -407,12 +411,9 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
                 raise ValueError(f'The source, "{old}", does not exist.')
             if dest in self:
                 raise ValueError(f'The dest, "{new}", already exists.')
-            if f"{new}/".startswith(f"{old}/"):
-                raise ValueError(f"{old!r} cannot be moved below itself, to {new!r}")
-            parent = new.rpartition("/")[0]
-            if parent and self._kind(parent) != "group":
-                metadata = group_metadata(self._zarr_format)
-                nodes.create_group(self._store, parent, self._chunk_store, False, metadata)
+            for store in self._stores():
+                refuse_overlap("move", (store, new), [(store, old)])
+            nodes.require_parents(self._store, new, self._zarr_format)
             for store in self._stores():
                 store.rename(old, new)
             for moved in (old, new):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from zarrix._errors import GroupNotFoundError, ReadOnlyError
+from zarrix._errors import GroupNotFoundError, InvalidKeyError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
@@ -136,6 +136,22 @@ class GroupState(Member):
         if absolute or not self._path:
             return path
         return f"{self._path}/{path}" if path else self._path
+
+    def _new_path(self, name: Any) -> str:
+        """Path of a new member in the store.
+
+        Raises
+        ------
+        InvalidKeyError
+            The new node would replace this group, which the caller has not named.
+        """
+        path = self._item_path(name)
+        if not path or f"{self._path}/".startswith(f"{path}/"):
+            raise InvalidKeyError(
+                f"{name!r} names the group {self.name!r}, or one that it lies in, and not a "
+                "member of it; zarrix.open(..., mode='w') replaces a group"
+            )
+        return path
 
     def _node(self, path: str) -> nodes.Node | None:
         return nodes.find(self._store, path, self._zarr_format)

@@ -30,6 +30,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.engine_array import engine_array
+from zarrix._nodes.folders_above import array_above
 from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
@@ -56,6 +57,7 @@ __all__ = [
     "members",
     "place",
     "publish",
+    "require_ours",
     "require_parents",
 ]
 
@@ -346,7 +348,9 @@ def _create(
     is_array: bool = False,
 ) -> bool:
     _check_name(path.rpartition("/")[2], path)
+    zarr_format: Format = 3 if name == ZARR_JSON else 2
     replaces = False
+    above = _free_above(store, path, zarr_format)
     if overwrite:
         replaces = clear(store, path)
         if chunk_store is not None and chunk_store is not store:
@@ -356,9 +360,8 @@ def _create(
         # Chunks in a separate store are there on purpose.
         if is_array and chunk_store is None:
             _require_no_chunks(store, path)
-    require_parents(store, path, chunk_store, overwrite, 3 if name == ZARR_JSON else 2)
+    _create_above(store, above, zarr_format)
     key = key_of(path, name)
-    zarr_format = 3 if name == ZARR_JSON else 2
     if overwrite:
         store[key] = document
         update_consolidated(store, path, zarr_format, deep=True)
@@ -378,15 +381,15 @@ def _create(
     return False
 
 
-def publish(store: Store, path: str, documents: Mapping[str, bytes]) -> None:
+def publish(store: Store, path: str, documents: Mapping[str, bytes], *, deep: bool = False) -> None:
     """Store the documents of a node whose chunks are stored already; the last one makes it
-    visible.
+    visible. With ``deep``, there are nodes below it.
     """
     zarr_format: Format = 3 if ZARR_JSON in documents else 2
-    require_parents(store, path, None, False, zarr_format)
+    require_parents(store, path, zarr_format)
     for name, document in documents.items():
         store[key_of(path, name)] = document
-    update_consolidated(store, path, zarr_format)
+    update_consolidated(store, path, zarr_format, deep=deep)
 
 
 def _check_name(name: str, path: str) -> None:
@@ -430,31 +433,55 @@ def _occupied(store: Store, path: str, is_array: bool) -> ZarrixError:
     return ContainsGroupError(f"path {describe(store, path)} contains a group; {advice}")
 
 
-def require_parents(
-    store: Store, path: str, chunk_store: Store | None, overwrite: bool, zarr_format: Format
-) -> None:
-    """Create the groups above ``path``; an array among them is replaced only with ``overwrite``."""
-    nodes = _above(store, path, zarr_format)
-    parents = list(nodes)
-    blocked = [parent for parent, node in nodes.items() if node and node.kind == "array"]
-    if blocked and not overwrite:
-        raise ContainsArrayError(
-            f"{describe(store, blocked[0])} is an array, so nothing can be created below it"
-        )
-    for parent in parents:
-        if parent in blocked:
-            clear(store, parent)
-            if chunk_store is not None and chunk_store is not store:
-                clear(chunk_store, parent)
-        node = nodes[parent]
-        if node is None or node.zarr_format != zarr_format or parent in blocked:
-            _check_name(parent.rpartition("/")[2], parent)
-            new = GroupMetadata(zarr_format=zarr_format)
-            document = group_document(new)
-            if node is None and zarr_format == 2:
-                forget_attributes(store, key_of(parent, ZATTRS))
-            store.update_value(key_of(parent, new.document_name), _keep_or(document))
-            update_consolidated(store, parent, zarr_format)
+def require_parents(store: Store, path: str, zarr_format: Format) -> None:
+    """Create the groups above ``path`` that do not exist.
+
+    Raises
+    ------
+    ContainsArrayError
+        One of them is an array. It is never replaced: a call names the node that it writes, and
+        not the nodes above.
+    ValueError
+        One of them has the other format.
+    """
+    _create_above(store, _free_above(store, path, zarr_format), zarr_format)
+
+
+def _free_above(store: Store, path: str, zarr_format: Format) -> list[str]:
+    """The paths above ``path`` that have no group yet, from the root down."""
+    missing = []
+    for parent, node in _above(store, path, zarr_format).items():
+        if node is None:
+            missing.append(parent)
+        elif node.kind == "array":
+            raise ContainsArrayError(
+                f"{describe(store, parent)} is an array, so nothing can be created below it; "
+                f"{path!r} needs another path"
+            )
+        elif node.zarr_format != zarr_format and find(store, parent, zarr_format) is None:
+            raise ValueError(
+                f"{describe(store, parent)} is a v{node.zarr_format} group, and its members are "
+                f"v{node.zarr_format}, too; a v{zarr_format} node needs another hierarchy"
+            )
+    if not path or "" in missing:
+        above = array_above(store)
+        if above is not None:
+            raise ContainsArrayError(
+                f"{above!r} is an array, so nothing can be created below it; "
+                f"{describe(store, path)} needs another path"
+            )
+    return missing
+
+
+def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None:
+    new = GroupMetadata(zarr_format=zarr_format)
+    document = group_document(new)
+    for parent in missing:
+        _check_name(parent.rpartition("/")[2], parent)
+        if zarr_format == 2:
+            forget_attributes(store, key_of(parent, ZATTRS))
+        store.update_value(key_of(parent, new.document_name), _keep_or(document))
+        update_consolidated(store, parent, zarr_format)
 
 
 def _above(store: Store, path: str, zarr_format: Format) -> dict[str, Node | None]:
@@ -487,6 +514,13 @@ def clear(store: Store, path: str) -> bool:
     ValueError
         There is another file; nothing was deleted.
     """
+    keys = require_ours(store, path)
+    store.rmdir(path)
+    return bool(keys)
+
+
+def require_ours(store: Store, path: str) -> list[str]:
+    """Raise the error of `clear` if there is any; return the keys that it would delete."""
     store._forbid_changes()
     keys = store._engine.list_prefix(store.engine_path(path))
     stranger = _stranger(store, path, keys)
@@ -495,8 +529,7 @@ def clear(store: Store, path: str) -> bool:
             f"{describe(store, path)} holds {stranger!r}, which is not part of a Zarr hierarchy, "
             "so it is not overwritten; delete it yourself or choose another path"
         )
-    store.rmdir(path)
-    return bool(keys)
+    return keys
 
 
 def _stranger(store: Store, path: str, stored: list[str]) -> str | None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Site", "names_of", "of_engine", "of_file", "of_server"]
+__all__ = ["Site", "folder_of", "names_of", "of_engine", "of_file", "of_server"]
 
 _INSIDE = "//"
 """Stands between the names of a file and the names in it; no file has this name."""
@@ -156,3 +156,13 @@ def of_server(host: str, path: str, inside: str = "") -> Site:
 def of_engine(name: str, path: str) -> list[Site]:
     """The site of a path in values of this process, of which an engine store has the id."""
     return [Site(("engine", name), names_of(path))]
+
+
+def folder_of(sites: list[Site]) -> str | None:
+    """The path of a folder or file of this machine that has the values; None without one."""
+    for site in sites:
+        if site.system[0] == "files" and not site.is_link:
+            names = site.names
+            names = names[: names.index(_INSIDE)] if _INSIDE in names else names
+            return site.system[1] + os.sep + os.path.join("", *names)
+    return None

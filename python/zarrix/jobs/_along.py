@@ -80,8 +80,8 @@ class Along(Operation):
 
     def begin(self) -> None:
         """Check that the parents of the destination are groups."""
-        store, path, chunk_store = self.places["destination"]
-        nodes.require_parents(store, path, chunk_store, False, self.parameters["format"])
+        store, path = self.places["destination"][:2]
+        nodes.require_parents(store, path, self.parameters["format"])
 
     def run(self, stage: int, number: int) -> Done:
         """Read all that lies along the axes of a region, and write its statistics."""

@@ -79,8 +79,8 @@ class Copy(Operation):
 
     def begin(self) -> None:
         """Create the groups above the destination, or raise an error if one is an array."""
-        store, path, chunk_store = self.places["destination"]
-        nodes.require_parents(store, path, chunk_store, False, self.parameters["format"])
+        store, path = self.places["destination"][:2]
+        nodes.require_parents(store, path, self.parameters["format"])
 
     @property
     def marked(self) -> Place | None:

@@ -116,8 +116,8 @@ class Pyramid(Operation):
 
     def begin(self) -> None:
         """Check that the parents of the group are groups."""
-        store, path, chunk_store = self.places["destination"]
-        nodes.require_parents(store, path, chunk_store, False, self.parameters["format"])
+        store, path = self.places["destination"][:2]
+        nodes.require_parents(store, path, self.parameters["format"])
 
     def run(self, stage: int, number: int) -> Done:
         """Read a region once, and write it in all levels of the stage."""

@@ -111,8 +111,8 @@ class Rechunk(Operation):
 
     def begin(self) -> None:
         """Create the groups above the destination, or raise an error if one is an array."""
-        store, path, chunk_store = self.places["destination"]
-        nodes.require_parents(store, path, chunk_store, False, self.parameters["format"])
+        store, path = self.places["destination"][:2]
+        nodes.require_parents(store, path, self.parameters["format"])
 
     def run(self, stage: int, number: int) -> Done:
         """Read a region of a pass and write it."""

@@ -84,8 +84,8 @@ class StackFiles(Operation):
 
     def begin(self) -> None:
         """Check that the parents of the destination are groups."""
-        store, path, chunk_store = self.places["destination"]
-        nodes.require_parents(store, path, chunk_store, False, self._dest.zarr_format)
+        store, path = self.places["destination"][:2]
+        nodes.require_parents(store, path, self._dest.zarr_format)
 
     def run(self, stage: int, number: int) -> Done:
         """Read what a region needs of its files, and write it."""

@@ -1,0 +1,45 @@
+"""Arrays in the folders above a store, which no path in the store names.
+
+``open("data.zarr/a/b", mode="w")`` opens a store at that folder. If ``data.zarr/a`` is an array,
+the new node would lie among its chunks.
+"""
+
+from __future__ import annotations
+
+import os
+
+from zarrix._errors import MetadataError
+from zarrix._metadata import v3
+from zarrix._stores.base import Store
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZGROUP
+from zarrix._stores.sites import folder_of
+
+__all__ = ["array_above"]
+
+
+def array_above(store: Store) -> str | None:
+    """The folder of an array that a store of local files lies in; None if there is none."""
+    if store.is_remote or store.read_only:
+        return None
+    folder = folder_of(store._sites(""))
+    while folder is not None:
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+        if os.path.exists(os.path.join(folder, ZARRAY)):
+            return folder
+        kind = _kind_in_3(os.path.join(folder, ZARR_JSON))
+        if kind == "array":
+            return folder
+        if kind == "group" or os.path.exists(os.path.join(folder, ZGROUP)):
+            return None
+    return None
+
+
+def _kind_in_3(file: str) -> str | None:
+    try:
+        with open(file, "rb") as document:
+            return v3.node_type(document.read(), file)
+    except (OSError, MetadataError):
+        return None
