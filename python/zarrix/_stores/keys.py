@@ -15,6 +15,7 @@ __all__ = [
     "DOCUMENTS_OF_A_NODE",
     "DOCUMENT_PATTERN",
     "GROUP_DOCUMENT",
+    "JOB_FOLDER",
     "JOB_MARK",
     "NODE_DOCUMENTS",
     "ZARRAY",
@@ -44,6 +45,8 @@ DOCUMENTS_OF_A_NODE = {2: (ZGROUP, ZARRAY, ZATTRS), 3: (ZARR_JSON,)}
 
 # Beside an array's document: the id of the job that has made the array.
 JOB_MARK = ".zarrix-done"
+# Where an unfinished job keeps its document, its journal and its intermediates.
+JOB_FOLDER = ".zarrix-job"
 
 # A node exists if one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)
