@@ -259,7 +259,7 @@ class JobInterrupted(JobError):
 
 
 class SourceChangedError(JobError):
-    """The source of a job has another shape, data type or codecs than when it was planned."""
+    """The source of a job is not that which the job began with: its metadata or its elements."""
 
     kind = "source-changed"
 

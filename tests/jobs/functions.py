@@ -13,3 +13,8 @@ def smooth(block):
 def frames_of(path):
     """The frames of a video."""
     return convert.open_file(path)["rgb"]
+
+
+def double(block):
+    """Twice its block."""
+    return 2 * block

@@ -70,7 +70,7 @@ def test_an_existing_destination_is_an_error(tmp_path):
 def test_a_copy_over_its_source_is_an_error(tmp_path):
     source = hierarchy(tmp_path / "a.zarr")
     before = zarr.digests(tmp_path / "a.zarr")
-    with pytest.raises(zarr.errors.JobError, match="source"):
+    with pytest.raises(zarr.errors.OverlapError, match="source"):
         jobs.copy(source, tmp_path / "a.zarr", overwrite=True)
     assert zarr.digests(tmp_path / "a.zarr") == before
 

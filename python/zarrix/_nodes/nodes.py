@@ -59,6 +59,7 @@ __all__ = [
     "publish",
     "require_ours",
     "require_parents",
+    "stranger",
 ]
 
 _DOCUMENTS = DOCUMENTS | {".DS_Store", JOB_MARK}
@@ -530,6 +531,16 @@ def require_ours(store: Store, path: str) -> list[str]:
             "so it is not overwritten; delete it yourself or choose another path"
         )
     return keys
+
+
+def stranger(store: Store, path: str, *, apart: str = "") -> str | None:
+    """The name of a file below ``path`` that is not part of the Zarr format; None if there is none.
+
+    What lies in the folder ``apart`` does not count.
+    """
+    beside = store.engine_path(key_of(path, apart)) + "/" if apart else None
+    keys = store._engine.list_prefix(store.engine_path(path))
+    return _stranger(store, path, [one for one in keys if not beside or not one.startswith(beside)])
 
 
 def _stranger(store: Store, path: str, stored: list[str]) -> str | None:

@@ -95,6 +95,7 @@ class Along(Operation):
             state.add(block, axes, told["skip"], self._source.fill_value)
         found, bytes_out = state.found(), 0
         for name, dest in self._dest.items():
+            self.before_writing()
             dest[region] = found[name]
             bytes_out += found[name].nbytes
         return Done(None, bytes_in, bytes_out)
@@ -138,6 +139,10 @@ class Along(Operation):
         made = opened(place)
         assert isinstance(made, Group)
         return made
+
+    def read_places(self) -> Mapping[str, Place]:
+        """The array."""
+        return {"source": self.places["source"]}
 
     @property
     def marked(self) -> Place | None:

@@ -60,8 +60,11 @@ class Copy(Operation):
         one, names = self._ranges.of(number)
         source, dest = (below(self.places[name], one["path"]) for name in ("source", "destination"))
         pairs = [(key_of(source.path, key), key_of(dest.path, key)) for key in names]
-        parts = copied(source.chunks, dest.chunks, pairs, _IN_FLIGHT, locks=False)
-        moved = sum(nbytes for _, nbytes in parts)
+        moved = 0
+        self.before_writing()
+        for _, nbytes in copied(source.chunks, dest.chunks, pairs, _IN_FLIGHT, locks=False):
+            moved += nbytes
+            self.before_writing()
         return Done(None, moved, moved)
 
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Any:
@@ -81,6 +84,13 @@ class Copy(Operation):
         """Create the groups above the destination, or raise an error if one is an array."""
         store, path = self.places["destination"][:2]
         nodes.require_parents(store, path, self.parameters["format"])
+
+    def read_places(self) -> Mapping[str, Place]:
+        """Every array."""
+        return {
+            one["path"] or "source": below(self.places["source"], one["path"])
+            for one in self._ranges.arrays
+        }
 
     @property
     def marked(self) -> Place | None:

@@ -1,30 +1,43 @@
 """The destination of a job, which belongs to it from its first task to its end.
 
-The folder ``.zarrix-job`` there has the job's document, its journal and its intermediates. Without
-it, chunks without an array would be keys of unknown origin.
+The folder ``.zarrix-job`` there has the job's claim, its journal and its intermediates. Without it,
+chunks without an array would be keys of unknown origin. What others have put there is never
+removed, but named in an error.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from typing import Any
 
-from zarrix._errors import ContainsArrayError, ContainsGroupError, JobError
-from zarrix._metadata.json import json_loads
+from zarrix._errors import (
+    ContainsArrayError,
+    ContainsGroupError,
+    JobError,
+    SourceChangedError,
+)
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
-from zarrix._stores.keys import JOB_MARK, key_of
-from zarrix._stores.local import DirectoryStore
-from zarrix._stores.zip import ZipStore
+from zarrix._stores.keys import DOCUMENTS, JOB_FOLDER, JOB_MARK, is_document, key_of
+from zarrix._stores.local import LocalStore
+from zarrix._stores.overlap import Named, refuse_overlap
+from zarrix.jobs._folder import Folder
+from zarrix.jobs._foreign import Claim, Mark, mark_of
 from zarrix.jobs._operation import Operation
 from zarrix.jobs._places import Place
+from zarrix.jobs._sources import States, check_unchanged, digest_of_states, states_of
 
-__all__ = ["DOCUMENT", "FOLDER", "Destination", "id_of"]
+__all__ = ["Destination", "Finished", "id_of"]
 
-FOLDER = ".zarrix-job"
-"""Where a job keeps its document, its journal and its intermediates, below the destination."""
+_WAYS_OUT = "begin it again with overwrite=True, or call abandon()"
 
-DOCUMENT = "job.json"
+
+class Finished(Exception):
+    """Another driver has finished this very run; its result stands."""
 
 
 def id_of(document: bytes) -> str:
@@ -38,176 +51,338 @@ class Destination:
     Parameters
     ----------
     operation : Operation
-    document : bytes
+    document : mapping
         The document of its job.
+    job : str
+        The id of the job.
     overwrite : bool
         Whether what is there is removed.
+    folder : Folder, optional
+        Where the claim of the job is: in its destination, or beside a journal elsewhere. Without
+        one, the run is known to this process only.
+    follows : Claim, optional
+        Of the pass before this one, whose sources have to be the same.
     """
 
-    def __init__(self, operation: Operation, document: bytes, overwrite: bool) -> None:
-        self._operation = operation
-        self._document = document
-        self._id = id_of(document).encode()
+    def __init__(
+        self,
+        operation: Operation,
+        document: Any,
+        job: str,
+        overwrite: bool,
+        folder: Folder | None,
+        follows: Claim | None = None,
+    ) -> None:
+        self.operation, self._document, self._id = operation, document, job
         self._overwrite = overwrite
+        self.folder, self._follows = folder, follows
 
-    @property
-    def folder(self) -> tuple[Store, str] | None:
-        """The store of the destination, and the folder there; None without one, or in an archive,
-        which cannot replace its members.
-        """
-        name = self._operation.destination
-        if name is None or name not in self._operation.places:
-            return None
-        store, path, _ = self._operation.places[name]
-        return None if isinstance(store, ZipStore) else (store, key_of(path, FOLDER))
+    # Beginning
 
-    @property
-    def is_taken(self) -> bool:
-        """Whether there is an unfinished job."""
-        return self._stored() is not None
-
-    def take(self, *, afresh: bool) -> None:
+    def take(self, *, afresh: bool, checks_sources: bool) -> Claim:
         """Begin the job there, or go on with it; ``afresh`` removes what it has done.
 
         Raises
         ------
         JobError
             Another job is unfinished there.
+        SourceChangedError
+            The sources have changed since the job began.
         ContainsArrayError, ContainsGroupError
             Something else is there.
         """
-        folder, stored = self.folder, self._stored()
-        if stored is not None and self._overwrite and stored != self._document:
-            self._clear()
-            stored = None
-        if stored is not None:
-            self._check(stored)
-            if afresh:
-                self._discard()
-            return
-        self._require_free()
-        if folder is not None:
-            # Another part of the job may begin it at the same time.
-            store, path = folder
-            store.update_value(
-                key_of(path, DOCUMENT), lambda old: self._document if old is None else old
-            )
-            self._check(self._stored() or b"{}")
+        if self.folder is None:
+            self._prepare(None)
+            return self._claim()
+        is_new = False
 
-    @property
-    def is_done(self) -> bool:
-        """Whether this very job has made what is there."""
-        marked = self._marked()
-        if marked is None or self.is_taken:
+        def decide(found: Claim | None) -> Claim:
+            nonlocal is_new
+            is_new = not self._goes_on(found, afresh)
+            if found is not None and not is_new:
+                return found
+            self._prepare(found)
+            assert self.folder is not None
+            self.folder.sweep()
+            return self._claim()
+
+        claim = self.folder.change(decide, replaces_damaged=self._overwrite)
+        assert claim is not None
+        if not is_new and checks_sources:
+            self.check_sources(claim)
+        return claim
+
+    def require_apart(self, elsewhere: Iterable[Named]) -> None:
+        """Raise an error if the job would write over what it reads, before it changes anything.
+
+        Parameters
+        ----------
+        elsewhere : iterable of place
+            Where else the job writes: intermediates, and the journal.
+
+        Raises
+        ------
+        OverlapError
+        """
+        new, kept = list(self.operation.new_places), list(self.operation.kept())
+        for place in new:
+            refuse_overlap(self.operation.kind, place, kept)
+        for other in elsewhere:
+            refuse_overlap(f"{self.operation.kind} with its own files there", other, [*kept, *new])
+
+    def _claim(self) -> Claim:
+        before = self._follows
+        as_of = time.time_ns() if before is None else before.as_of
+        states = states_of(self.operation.sources(), as_of)
+        if before is not None:
+            check_unchanged(before.sources, states, "the pass before began", "call it again")
+        return Claim(self._id, os.urandom(8).hex(), "running", as_of, states, self._document)
+
+    def _goes_on(self, found: Claim | None, afresh: bool) -> bool:
+        """Whether the job that is there is this one, and is to go on."""
+        if found is None or found.job != self._id or found.state == "abandoned":
             return False
-        store, path, _ = marked
-        found = store.get(key_of(path, JOB_MARK))
-        return (
-            found is not None and bytes(found) == self._id and nodes.find(store, path) is not None
+        if found.state in ("finishing", "finished"):
+            return True
+        return not afresh and not (self._overwrite and self._has_changed(found))
+
+    def _has_changed(self, found: Claim) -> bool:
+        now = states_of(self.operation.sources(), found.as_of)
+        return any(one is not None and one != now[name] for name, one in found.sources.items())
+
+    def check_sources(self, claim: Claim) -> None:
+        """Raise an error if the sources have changed since the run began.
+
+        Raises
+        ------
+        SourceChangedError
+        """
+        if claim.state != "finished":
+            now = states_of(self.operation.sources(), claim.as_of)
+            check_unchanged(claim.sources, now, "the job began", _WAYS_OUT)
+
+    def _prepare(self, found: Claim | None) -> None:
+        """Make the destination empty, or raise an error that says why that may not be."""
+        is_own = found is not None and found.job == self._id
+        if found is not None and not is_own and not self._overwrite:
+            raise self._another(found)
+        if self._overwrite:
+            self._require_removable()
+            self._remove_all()
+        elif found is not None:
+            self._require_removable(unfinished=found.state == "running")
+            self._remove_all()
+        else:
+            try:
+                for place in self._every_place():
+                    _require_free(*place)
+            except (ContainsArrayError, ContainsGroupError):
+                # On a server, another driver of the same job may have begun it meanwhile.
+                if self.read() is None:
+                    raise
+
+        if found is not None and is_own:
+            self.operation.remove_temporary(found.run)
+
+    def _another(self, found: Claim) -> JobError:
+        kind = found.document.get("kind")
+        differs = ", ".join(_differences(found.document, self._document))
+        return JobError(
+            f"another job ({kind}) is unfinished at the destination, which differs in {differs}: "
+            "go on with it (Job.load), abandon() it, or pass overwrite=True"
         )
 
-    def mark(self) -> None:
-        """Record that the job is done, where listings of groups do not see it."""
-        marked = self._marked()
-        if marked is not None:
-            marked.store[key_of(marked.path, JOB_MARK)] = self._id
+    # Ending
 
-    def _marked(self) -> Place | None:
-        """The array that has the mark."""
+    def finish(self, claim: Claim, store_documents: Callable[[], Any]) -> Any:
+        """Make the result visible, once, and remove the folder.
+
+        Raises
+        ------
+        Finished
+            Another driver has done so.
+        """
+        if self.folder is None or self.operation.destination is None:
+            result = store_documents()
+            self.release(claim)
+            return result
+        self._advance(claim, "running", "finishing")
+        made: list[Any] = []
+
+        def decide(found: Claim | None) -> Claim | None:
+            found = self._own(claim, found)
+            if found.state == "finishing":
+                made[:] = [store_documents()]
+                self._mark(claim)
+            return found._replace(state="finished")
+
+        self.folder.change(decide)
+        self.release(claim)
+        if not made:
+            raise Finished
+        return made[0]
+
+    def _advance(self, claim: Claim, before: str, after: str) -> None:
+        def decide(found: Claim | None) -> Claim | None:
+            found = self._own(claim, found)
+            return found._replace(state=after) if found.state == before else found
+
+        assert self.folder is not None
+        self.folder.change(decide)
+
+    def _own(self, claim: Claim, found: Claim | None) -> Claim:
+        """The claim of this very run."""
+        if found is not None and found.run == claim.run and found.state != "abandoned":
+            return found
+        if self.has_result_of(claim.run):
+            raise Finished
+        raise JobError(
+            "the job was abandoned, or begun again, by another process; run the same line again"
+        )
+
+    def release(self, claim: Claim) -> None:
+        """Remove what the job needs no more: all but its result."""
         if self.folder is None:
-            return None
-        return self._operation.marked
+            self._tidy(claim.run)
+            return
 
-    def release(self) -> None:
-        """Remove the folder of the job, and partial files of workers that were killed."""
-        self._empty_folder()
-        for store, path, _ in self._operation.new_places:
-            if isinstance(store, DirectoryStore):
+        def decide(found: Claim | None) -> Claim | None:
+            # After the end of the run, what is there belongs to others.
+            if found is None or found.run != claim.run:
+                return found
+            self._tidy(claim.run)
+            return None
+
+        self.folder.change(decide)
+
+    def _tidy(self, run: str) -> None:
+        self.operation.remove_temporary(run)
+        for store, path in self._every_place():
+            if isinstance(store, LocalStore):
+                # Those of workers that were killed.
                 for name in store._engine.leftovers(store.engine_path(path)):
                     store._engine.remove_leftover(name, timedelta(0))
         if self.folder is not None:
-            # The document goes last: without it, the rest would be keys of unknown origin.
-            self.folder[0].rmdir(self.folder[1])
+            self.folder.sweep()
 
     def abandon(self) -> None:
-        """Remove all that the unfinished job has written.
+        """Remove all that the unfinished job has written; of a finished one, all but its result.
 
         Raises
         ------
         JobError
-            Another job is there, or its result is complete.
+            Another job is there, or what it did not write.
         """
-        stored = self._stored()
-        if stored is not None:
-            self._check(stored)
-            self._discard()
-            self.release()
-
-    def _stored(self) -> bytes | None:
-        folder = self.folder
-        found = None if folder is None else folder[0].get(key_of(folder[1], DOCUMENT))
-        return None if found is None else bytes(found)
-
-    def _check(self, stored: bytes) -> None:
-        if stored != self._document:
-            told = json_loads(stored)
-            kind = told.get("kind") if isinstance(told, dict) else None
-            raise JobError(
-                f"another job ({kind}) is unfinished at the destination: go on with it "
-                "(Job.load), abandon() it, or pass overwrite=True"
-            )
-
-    def _require_free(self) -> None:
-        if self._overwrite:
-            self._clear()
+        if self.folder is None:
             return
-        for place in self._operation.new_places:
-            try:
-                _require_free(place)
-            except (ContainsArrayError, ContainsGroupError):
-                # Another part of the same job has begun meanwhile.
-                if self._stored() != self._document:
-                    raise
 
-    def _clear(self) -> None:
-        places = self._operation.new_places
-        for store, path, _ in places:
-            for name, (other, there, _) in self._operation.places.items():
-                inside = not path or there == path or there.startswith(f"{path}/")
-                is_same = other._engine.id == store._engine.id
-                if is_same and inside and name != self._operation.destination:
-                    raise JobError("overwrite=True would remove the source of the job")
-        self.release()
-        for store, path, _ in places:
-            nodes.clear(store, path)
+        def decide(found: Claim | None) -> Claim | None:
+            if found is None or found.state == "finished":
+                return found
+            if found.job != self._id:
+                raise self._another(found)
+            self._require_removable(unfinished=found.state == "running")
+            return found._replace(state="abandoned")
 
-    def _discard(self) -> None:
-        """Remove all that the tasks have written, and the journal."""
-        for store, path, _ in self._operation.new_places:
-            node = nodes.find(store, path)
-            if node is not None:
+        claim = self.folder.change(decide)
+        if claim is None:
+            self.folder.sweep_without_claim()
+            return
+        if claim.state == "abandoned":
+            self._remove_all()
+        self.release(claim)
+
+    # What is there
+
+    def read(self) -> Claim | None:
+        """The claim of this job, if it is the one that is there."""
+        found = None if self.folder is None else self.folder.read()
+        return found if found is not None and found.job == self._id else None
+
+    @property
+    def mark(self) -> Mark | None:
+        """What the result tells about the job that has made it; None without a result."""
+        marked = self._marked()
+        if marked is None:
+            return None
+        found = marked.store.get(key_of(marked.path, JOB_MARK))
+        if found is None or nodes.find(marked.store, marked.path) is None:
+            return None
+        return mark_of(bytes(found))
+
+    def has_result_of(self, run: str) -> bool:
+        """Whether a run is finished, and its result is there."""
+        found = self.mark
+        return found is not None and found.run == run
+
+    def check_mark(self, mark: Mark) -> States:
+        """The states of the sources, which have not changed since the result was made of them.
+
+        Raises
+        ------
+        SourceChangedError
+        """
+        now = states_of(self.operation.sources(), mark.as_of)
+        if digest_of_states(now) != mark.sources:
+            raise SourceChangedError(
+                f"stored values of {', '.join(list(now)[:3])} have changed since this result was "
+                "made of them; overwrite=True makes it again"
+            )
+        return now
+
+    def _mark(self, claim: Claim) -> None:
+        """Record that the job is done, where listings of groups do not see it."""
+        marked = self._marked()
+        if marked is not None:
+            told = Mark(self._id, claim.run, claim.as_of, digest_of_states(claim.sources))
+            marked.store[key_of(marked.path, JOB_MARK)] = told.to_bytes()
+
+    def _marked(self) -> Place | None:
+        """The array that has the mark."""
+        return None if self.operation.folder is None else self.operation.marked
+
+    def _every_place(self) -> Iterator[tuple[Store, str]]:
+        """The stores and paths that the job alone writes to."""
+        for store, path, chunk_store in self.operation.new_places:
+            yield store, path
+            if chunk_store is not None and chunk_store is not store:
+                yield chunk_store, path
+
+    # Removing
+
+    def _require_removable(self, *, unfinished: bool = False) -> None:
+        """Raise an error if something is there that no job has made.
+
+        Before the documents of the result are stored, a node there is somebody else's.
+        """
+        for store, path in self._every_place():
+            stranger = nodes.stranger(store, path, apart=JOB_FOLDER)
+            if stranger is None and unfinished:
+                stranger = next(filter(is_document, _keys_of(store, path)), None)
+            if stranger is not None:
                 raise JobError(
-                    f"the {node.kind} {nodes.describe(store, path)} is complete; run the job again "
-                    "to finish it, or delete it"
+                    f"{nodes.describe(store, path)} has {stranger!r}, which the job has not made, "
+                    "so that nothing there is removed; move it, or delete it yourself"
                 )
-        for store, path, _ in self._operation.new_places:
+
+    def _remove_all(self) -> None:
+        """Remove all that is at the places, except the folder of the job; documents first."""
+        for store, path in self._every_place():
             files, folders = store._engine.list_dir(store.engine_path(path))
-            for name in files:
-                store._engine.delete(store.engine_path(key_of(path, name)))
-            for name in set(folders) - {FOLDER}:
+            for name in sorted(files, key=lambda name: name not in DOCUMENTS):
+                store._engine.delete(store.engine_path(key_of(path, name)), fsync=store.syncs)
+            for name in set(folders) - {JOB_FOLDER}:
                 store.rmdir(key_of(path, name))
-        self._empty_folder()
-
-    def _empty_folder(self) -> None:
-        if self.folder is not None:
-            store, path = self.folder
-            for name in store.listdir(path):
-                if name != DOCUMENT:
-                    store.rmdir(key_of(path, name))
 
 
-def _require_free(place: Place) -> None:
-    store, path, _ = place
+def _keys_of(store: Store, path: str) -> Iterator[str]:
+    """The keys below a path that are not in the folder of a job."""
+    apart = store.engine_path(key_of(path, JOB_FOLDER)) + "/"
+    keys = store._engine.list_prefix(store.engine_path(path))
+    return (key for key in keys if not key.startswith(apart))
+
+
+def _require_free(store: Store, path: str) -> None:
     node = nodes.find(store, path)
     if node is not None:
         error = ContainsArrayError if node.kind == "array" else ContainsGroupError
@@ -216,9 +391,22 @@ def _require_free(place: Place) -> None:
             "replace it"
         )
     files, folders = store._engine.list_dir(store.engine_path(path))
-    there = sorted({*files, *folders} - {FOLDER})
+    there = sorted({*files, *folders} - {JOB_FOLDER})
     if there:
         raise ContainsArrayError(
             f"{nodes.describe(store, path)} has {there[0]!r}, which is not of this job; choose "
             "another destination, or pass overwrite=True to remove it"
         )
+
+
+def _differences(one: Any, other: Any, name: str = "") -> list[str]:
+    """The names of members that differ, for people."""
+    if isinstance(one, dict) and isinstance(other, dict) and len(name.split(".")) < 3:
+        found = []
+        for key in dict.fromkeys([*one, *other]):
+            if one.get(key) != other.get(key):
+                found += _differences(
+                    one.get(key), other.get(key), f"{name}.{key}" if name else key
+                )
+        return found[:5]
+    return [name]

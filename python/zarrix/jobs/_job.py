@@ -1,13 +1,12 @@
 """A job: a document that any process can carry on, and the calls that do.
 
 The document has the kind, the places, the parameters and the version of the engine. Its hash is the
-job's name. While a job is unfinished, its document and journal are in ``.zarrix-job`` at the
+job's name. While a job is unfinished, its claim and journal are in ``.zarrix-job`` at the
 destination, which otherwise has chunks, but no array: metadata is stored last.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,29 +15,31 @@ from typing import Any
 from zarrix import _engine
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
-from zarrix._errors import JobError, JobInterrupted
-from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._errors import JobError, JobFailed, JobInterrupted, SourceChangedError
+from zarrix._metadata.json import json_dumps
 from zarrix._stores.base import Store
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import JOB_FOLDER, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._clusters import cluster_crew
 from zarrix.jobs._crews import Crew, crew_of
-from zarrix.jobs._destination import DOCUMENT, FOLDER, Destination, id_of
+from zarrix.jobs._destination import Finished, id_of
 from zarrix.jobs._documents import opened
 from zarrix.jobs._drive import Driving, drive
+from zarrix.jobs._folder import CLAIM, Folder
+from zarrix.jobs._foreign import FORM, Claim
 from zarrix.jobs._journal import Journal, part_of
+from zarrix.jobs._loading import check_part, loaded, require_home
 from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
 from zarrix.jobs._places import address, in_this_process, place_at
-from zarrix.jobs._report import Report, Task, Tasks
+from zarrix.jobs._report import Report, Task, Tasks, plan_rows
+from zarrix.jobs._sources import unknown_in
 from zarrix.jobs._spmd import run_spmd
-from zarrix.jobs._units import size_text
+from zarrix.jobs._tenure import Tenure, fence_of
 from zarrix.jobs._worker import Runner
 
 __all__ = ["Job", "Report", "Task"]
 
-_JOURNAL = "journal"
-_FORM = 1
 _POLL_S = 0.5
 
 
@@ -80,15 +81,19 @@ class Job:
         self._operation: Operation = operation_of(kind, setting)
         places = {name: address(place) for name, place in setting.places.items()}
         self._document: dict[str, Any] = {
-            "zarrix_job": _FORM,
+            "zarrix_job": FORM,
             "kind": kind,
             "engine": _engine.__version__,
             "places": places,
             "parameters": setting.parameters,
         }
         # In its own order, because the order of a document's members is that of the result.
-        self._stored = json_dumps(self._document, sort_keys=False)
-        self.id: str = id_of(self._stored)
+        self.id: str = id_of(json_dumps(self._document, sort_keys=False))
+        # What this process has begun or joined; and the pass before, whose sources must be those
+        # of this one.
+        self._claim: Claim | None = None
+        self._follows: Claim | None = None
+        self._unchecked: tuple[str, ...] = ()
 
     # The plan
 
@@ -134,29 +139,8 @@ class Job:
         return Tasks(stage, self.stages[stage])
 
     def __str__(self) -> str:
-        rows = [f"{self.kind} {self.id}"]
-        heads = ("stage", "tasks", "region", "memory", "reads", "writes", "requests")
-        table = [heads]
-        for stage in self.stages:
-            region = str(stage.shape) if stage.shape else "-"
-            requests = f"{stage.gets:,} GET, {stage.puts:,} PUT"
-            table.append(
-                (
-                    stage.name,
-                    f"{stage.count:,}",
-                    region,
-                    size_text(stage.memory),
-                    size_text(stage.bytes_in),
-                    size_text(stage.bytes_out),
-                    requests,
-                )
-            )
-        widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
-        rows += [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in table
-        ]
-        return lines([*rows, *self._operation.explain()])
+        rows = plan_rows(self.stages)
+        return lines([f"{self.kind} {self.id}", *rows, *self._operation.explain()])
 
     def __repr__(self) -> str:
         count = sum(stage.count for stage in self.stages)
@@ -185,24 +169,41 @@ class Job:
         >>> z = zarr.array([1, 2], store="one.zarr")
         >>> zarr.jobs.copy(z, "two.zarr", run=False).save("job.json")
         """
-        if self._setting.objects:
-            names = ", ".join(map(repr, self._setting.objects))
+        objects = self._setting.objects.items()
+        nameless = [name for name, one in objects if getattr(one, "name", None) is None]
+        if nameless:
             raise JobError(
-                f"the job has {names}, which a file cannot hold; give functions as 'module:name'"
+                f"the job has {', '.join(map(repr, nameless))}, which a file cannot hold; give "
+                "functions as 'module:name'"
             )
         for told in self._document["places"].values():
             place_at(told)
+        told = {"zarrix_job": FORM, "job": self.id, "document": self._document}
         with open(path, "wb") as file:
-            file.write(self._stored)
+            file.write(json_dumps(told, sort_keys=False))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Job:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        function: Callable[..., Any] | None = None,
+        modules: Sequence[str] = (),
+    ) -> Job:
         """The job of a file, or the unfinished job at a destination.
+
+        The document names what is read and written, and by which credentials of yours, but runs no
+        code: a function that it names is called only if it is of a module in ``modules``.
 
         Parameters
         ----------
         path : str or Path
             What `save` wrote; or the path or URL of a destination.
+        function : callable, optional
+            The function that the job calls, which must be that of the job's beginning. A function
+            of a program has to be given again.
+        modules : sequence of str
+            Names of modules and packages whose functions the job may call.
 
         Returns
         -------
@@ -211,7 +212,8 @@ class Job:
         Raises
         ------
         JobError
-            It is not a job, or the job of another version of zarrix.
+            It is not a job, or damaged, or the job of another version of zarrix or of another
+            destination; or it calls a function that is neither given nor allowed.
 
         Examples
         --------
@@ -222,28 +224,17 @@ class Job:
         >>> zarr.jobs.Job.load("job.json").id == job.id
         True
         """
+        where = os.fspath(path)
         if os.path.isfile(path):
             with open(path, "rb") as file:
-                document = file.read()
-        else:
-            found = as_store(path).get(key_of(FOLDER, DOCUMENT))
-            if found is None:
-                raise JobError(f"{os.fspath(path)!r} is not a job, and has no unfinished job")
-            document = bytes(found)
-        return cls._of_document(document, os.fspath(path))
-
-    @classmethod
-    def _of_document(cls, document: bytes, where: str) -> Job:
-        told = json_loads(document)
-        if not isinstance(told, dict) or told.get("zarrix_job") != _FORM:
-            raise JobError(f"{where!r} is not a job that this version of zarrix knows")
-        if told["engine"] != _engine.__version__:
-            raise JobError(
-                f"the job {where!r} is of zarrix {told['engine']}, and this is "
-                f"{_engine.__version__}: bytes could differ; go on with that version, or abandon it"
-            )
-        places = {name: place_at(one) for name, one in told["places"].items()}
-        return cls(told["kind"], Setting(told["parameters"], places))
+                return loaded(cls, file.read(), where, function, modules)
+        folder = Folder(as_store(path), JOB_FOLDER)
+        if not folder.is_taken:
+            raise JobError(f"{where!r} is not a job, and has no unfinished job")
+        stored = bytes(folder.store[key_of(JOB_FOLDER, CLAIM)])
+        job = loaded(cls, stored, where, function, modules)
+        require_home(job, folder, where)
+        return job
 
     # Running
 
@@ -264,8 +255,9 @@ class Job:
 
         A job that is done does nothing again, and gives its result, also in another process: the
         first array of the result has the job's id in ``.zarrix-done``. It is done again with
-        ``overwrite=True``, or if the result was removed. Whether elements were changed since, in
-        the source or the result, is not checked.
+        ``overwrite=True``, or if the result was removed. If stored values of the source have
+        changed since the job began, it neither goes on nor gives its result, but raises an error.
+        Whether the result was changed is not checked.
 
         Parameters
         ----------
@@ -304,7 +296,10 @@ class Job:
         JobInterrupted
             Workers died or are gone; the same call goes on.
         JobError
-            Another job is at the destination, or the executor cannot reach a store.
+            Another job is at the destination, or the executor cannot reach a store; or there is no
+            such stage or part.
+        SourceChangedError
+            The source is not the one that the job began with, or its stored values have changed.
         ContainsArrayError
             Something else is at the destination.
 
@@ -319,13 +314,10 @@ class Job:
         """
         if on_error not in ("collect", "stop"):
             raise ValueError(f"on_error is 'collect' or 'stop', not {on_error!r}")
-        if part is not None and not (0 <= part[0] < part[1]):
-            raise ValueError(f"part={part!r}; expected (i, n) with 0 <= i < n")
+        check_part(part, stage, len(self.stages))
         begun = time.monotonic()
-        if resume is not False and self.is_done:
-            tasks = sum(one.count for one in self.stages)
-            seconds = time.monotonic() - begun
-            return Report(self.id, 0, tasks, 0, 0, 0, seconds, True, self._result())
+        if resume is not False and self._has_result():
+            return self._report_done(begun)
         if hasattr(executor, "Get_rank"):
             if part is not None or stage is not None:
                 raise ValueError("an MPI communicator divides the job itself: leave out part=")
@@ -333,26 +325,28 @@ class Job:
         crew = cluster_crew(executor, retries=retries, patience=patience, memory=self.memory)
         if crew is None:
             crew = crew_of(executor, retries=retries, patience=patience)
+        state = Driving(retries, on_error == "stop", lambda done: None, events)
+        tenure = Tenure(self, resume)
         try:
             self._check_reach(crew)
-            journal = self._begin(resume, part or (0, 1))
+            claim, journal = tenure.begin(part or (0, 1))
+            self._unchecked = tuple(unknown_in(claim.sources))
             counts = [one.count for one in self.stages]
             before = sum(journal.count(at) for at in range(len(counts)))
             tell = phase(progress, "tasks")
-            state = Driving(
-                retries,
-                on_error == "stop",
-                lambda done: tell(before + done, sum(counts)),
-                events,
-            )
-            runner = Runner(self.kind, self._setting, self._operation)
-            for at in range(len(counts)) if stage is None else [stage]:
-                self._await_stages(journal, at, part, patience if stage is None else 0.0)
-                among = part_of(part or (0, 1), counts[at])
-                # It may be synced, which takes longer than a short job.
-                saves = part is not None or stage is not None or at + 1 < len(counts)
-                drive(crew, runner, at, journal, among, state, saves=saves)
-            result = self._finish(journal, resume) if part is None and stage is None else None
+            state.tell = lambda done: tell(before + done, sum(counts))
+            result = None
+            if claim.state == "running":
+                self._drive(crew, journal, claim, state, part, stage, patience)
+            if part is None and stage is None:
+                result = tenure.finish(claim, journal)
+        except Finished:
+            return self._report_done(begun)
+        except (JobFailed, JobInterrupted):
+            # What failed may be what the other of two drivers has done.
+            if tenure.destination.has_result_of(self._operation.run_name):
+                return self._report_done(begun)
+            raise
         finally:
             crew.close()
         return Report(
@@ -365,12 +359,69 @@ class Job:
             time.monotonic() - begun,
             part is None and stage is None,
             result,
+            self._unchecked,
         )
+
+    def _drive(
+        self,
+        crew: Crew,
+        journal: Journal,
+        claim: Claim,
+        state: Driving,
+        part: tuple[int, int] | None,
+        stage: int | None,
+        patience: float,
+    ) -> None:
+        """Have the tasks of all stages, or of one, done by a crew."""
+        counts = [one.count for one in self.stages]
+        runner = self._runner(claim)
+        for at in range(len(counts)) if stage is None else [stage]:
+            self._await_stages(journal, at, part, patience if stage is None else 0.0)
+            among = part_of(part or (0, 1), counts[at])
+            # It may be synced, which takes longer than a short job.
+            saves = part is not None or stage is not None or at + 1 < len(counts)
+            drive(crew, runner, at, journal, among, state, saves=saves)
+
+    def _runner(self, claim: Claim) -> Runner:
+        fence = fence_of(self._operation, claim)
+        return Runner(self.kind, self._setting, claim.run, fence, self._operation)
+
+    def _report_done(self, begun: float) -> Report:
+        """The report of a run that found the result."""
+        tasks = sum(one.count for one in self.stages)
+        seconds = time.monotonic() - begun
+        return Report(self.id, 0, tasks, 0, 0, 0, seconds, True, self._result(), self._unchecked)
 
     @property
     def is_done(self) -> bool:
-        """Whether the result is there, and made by this job; never with ``overwrite=True``."""
-        return not self._overwrite and self._destination.is_done
+        """Whether the job has made what is there, of its sources as they are.
+
+        Never with ``overwrite=True``.
+        """
+        try:
+            return self._has_result()
+        except SourceChangedError:
+            return False
+
+    def _has_result(self) -> bool:
+        """Whether this very job has made what is there.
+
+        Raises
+        ------
+        SourceChangedError
+            It has, of sources that have changed since.
+        """
+        if self._overwrite or not self._operation.is_named:
+            return False
+        destination = Tenure(self, True).destination
+        mark = destination.mark
+        if mark is None or mark.job != self.id or destination.folder is None:
+            return False
+        if destination.folder.is_taken:
+            return False
+        destination.folder.sweep_without_claim()
+        self._unchecked = tuple(unknown_in(destination.check_mark(mark)))
+        return True
 
     def _result(self) -> Any:
         assert self._operation.destination is not None
@@ -393,6 +444,8 @@ class Job:
         ------
         JobInterrupted
             Tasks are not done yet; it says how many.
+        SourceChangedError
+            Stored values of the source have changed since the job began.
 
         Examples
         --------
@@ -404,15 +457,23 @@ class Job:
         >>> job.finish()[-1]
         np.int64(99)
         """
-        if self.is_done:
+        if self._has_result():
             return self._result()
-        journal = self._journal(resume, (0, 1))
+        tenure = Tenure(self, resume)
+        claim = tenure.destination.read()
+        journal = tenure.journal((0, 1), claim)
         journal.load()
         for at, stage in enumerate(self.stages):
             left = stage.count - journal.count(at)
-            if left:
+            if left and (claim is None or claim.state == "running"):
                 raise JobInterrupted(f"{counted(left, 'task')} of stage {at} are not done yet")
-        return self._finish(journal, resume)
+        if claim is None:
+            claim = tenure.destination.take(afresh=False, checks_sources=False)
+        tenure.belong_to(claim)
+        try:
+            return tenure.finish(claim, journal)
+        except Finished:
+            return self._result()
 
     def status(self, *, resume: Any = True) -> dict[str, Any]:
         """How much of the job is done, as JSON values.
@@ -429,6 +490,8 @@ class Job:
 
         Raises
         ------
+        JobError
+            The claim or the journal is damaged.
         OSError
             The journal cannot be read.
 
@@ -442,10 +505,12 @@ class Job:
         if self.is_done:
             stages = [(stage.count, stage.count) for stage in self.stages]
             return {"job": self.id, "state": "done", "stages": stages}
-        journal = self._journal(resume, (0, 1))
+        tenure = Tenure(self, resume)
+        claim = tenure.destination.read()
+        journal = tenure.journal((0, 1), claim)
         journal.load()
         done = [(journal.count(at), stage.count) for at, stage in enumerate(self.stages)]
-        state = "running" if self._destination.is_taken or any(n for n, _ in done) else "not begun"
+        state = "not begun" if claim is None or claim.state == "abandoned" else "running"
         if state == "running" and all(n == total for n, total in done):
             state = "done"
         return {"job": self.id, "state": state, "stages": done}
@@ -453,10 +518,12 @@ class Job:
     def abandon(self) -> None:
         """Remove what the unfinished job has written: chunks, intermediates and journal.
 
+        A result that was complete when the job was interrupted stays.
+
         Raises
         ------
         JobError
-            Another job is at the destination.
+            Another job is at the destination, or something that the job did not write.
 
         Examples
         --------
@@ -468,48 +535,7 @@ class Job:
         >>> list(zarr.DirectoryStore("two.zarr"))
         []
         """
-        self._destination.abandon()
-
-    # The destination
-
-    @property
-    def _destination(self) -> Destination:
-        return Destination(self._operation, self._stored, self._overwrite)
-
-    def _begin(self, resume: Any, part: tuple[int, int]) -> Journal:
-        """Take possession of the destination, or go on there."""
-        self._destination.take(afresh=resume is False)
-        self._operation.begin()
-        journal = self._journal(resume, part)
-        if resume is not False:
-            journal.load()
-        return journal
-
-    def _journal(self, resume: Any, part: tuple[int, int]) -> Journal:
-        counts = [stage.count for stage in self.stages]
-        if resume is False:
-            return Journal(counts)
-        if resume is True:
-            folder = self._destination.folder
-            if folder is None:
-                return Journal(counts)
-            return Journal(counts, folder[0], key_of(folder[1], _JOURNAL), part)
-        # A folder of its own for each job: one path may serve several.
-        return Journal(counts, as_store(resume), self.id, part)
-
-    def _finish(self, journal: Journal, resume: Any) -> Any:
-        try:
-            result = self._operation.finish(journal.in_order())
-            self._destination.mark()
-        except BaseException:
-            # The error is the one to see.
-            with contextlib.suppress(OSError):
-                journal.save()
-            raise
-        self._destination.release()
-        if resume is not True and resume is not False:
-            as_store(resume).rmdir(self.id)
-        return result
+        Tenure(self, True).destination.abandon()
 
     # What a run waits for
 

@@ -1,26 +1,33 @@
 """The journal of a job: which tasks are done, and their values.
 
-It has one key for each driver (``done-0-of-1``), which is replaced at most once a second, and
-keys of values. It lags behind the tasks, never ahead of them: what it lacks is done again, to equal
-bytes.
+Each driver has keys of its own, with a random name: ``done-NAME``, which is replaced at most once a
+second, and ``values-NAME-0`` and so on. A task with a value is done only if its value is there; all
+others are if ``done`` says so. The journal lags behind the tasks, never ahead of them: what it
+lacks is done again, to equal bytes. Every document names the run that it belongs to, and those of
+other runs do not count.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._metadata.json import json_dumps
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
+from zarrix.jobs._foreign import done_of, values_of
 
 __all__ = ["Journal", "batches", "part_of"]
 
 _LAG_S = 1.0
 _REMOTE_LAG_S = 5.0
 _REMOTE_TASKS = 1000
+# What a task is: not done, done, or done with a value.
+_DONE, _VALUED = 1, 2
+_WITHOUT_VALUED = bytes.maketrans(bytes([_VALUED]), bytes([0]))
 
 
 class Journal:
@@ -30,54 +37,71 @@ class Journal:
     ----------
     counts : sequence of int
         The number of tasks of each stage.
+    run : str
+        The run that the tasks belong to.
     store : Store, optional
     path : str
         The prefix of its keys.
     part : (int, int)
         Which driver this is, of how many.
+    goes_on : callable, optional
+        Whether the run has not ended: after its end, nothing is stored.
     """
 
     def __init__(
         self,
         counts: Sequence[int],
+        run: str,
         store: Store | None = None,
         path: str = "",
         part: tuple[int, int] = (0, 1),
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._counts, self._run = list(counts), run
         self._store, self._path, self._part = store, path, part
+        self._goes_on = goes_on
         # A byte for each task: a set of numbers would take sixty times as much.
         self._done = [bytearray(count) for count in counts]
         self.values: list[dict[int, Any]] = [{} for _ in counts]
         self._unsaved: list[dict[int, Any]] = [{} for _ in counts]
         self._pending = 0
         self._saved_at = time.monotonic()
-        self._sequence = 0
+        self._name, self._sequence, self._process = "", 0, 0
 
     def load(self) -> None:
-        """Read what all drivers have done."""
+        """Read what all drivers have done.
+
+        Raises
+        ------
+        JobError
+            A document of the journal is damaged.
+        """
         if self._store is None:
             return
         names = self._store.listdir(self._path)
-        values = [name for name in names if name.startswith("values-")]
-        done = [name for name in names if name.startswith("done-")]
-        # Values first: a task is done only if its value is there, and they are stored first.
-        keys = [key_of(self._path, name) for name in (*done, *values)]
-        found = self._store.getitems(keys, contexts={})
-        for name in values:
-            document = found.get(key_of(self._path, name))
-            if document is not None:
-                for stage, one in enumerate(json_loads(document)):
-                    self.values[stage].update((int(k), v) for k, v in one.items())
-        for name in done:
-            document = found.get(key_of(self._path, name))
-            if document is None:
-                continue
-            for stage, runs in enumerate(json_loads(document)):
-                for first, count, step in runs:
-                    self._done[stage][first : first + count * step : step] = b"\1" * count
-        own = f"values-{self._part[0]}-of-{self._part[1]}-"
-        taken = [int(name.removeprefix(own)) for name in values if name.startswith(own)]
-        self._sequence = max(taken, default=-1) + 1
+        keys = [key_of(self._path, name) for name in names]
+        for key, document in self._store.getitems(keys, contexts={}).items():
+            name = key.rpartition("/")[2]
+            if name.startswith("values-"):
+                values = values_of(bytes(document), key, self._run, self._counts)
+                for stage, one in enumerate(values or ()):
+                    self.values[stage].update(one)
+                    for number in one:
+                        self._done[stage][number] = _VALUED
+            elif name.startswith("done-"):
+                done = done_of(bytes(document), key, self._run, self._counts)
+                for stage, runs in enumerate(done or ()):
+                    for run in runs:
+                        self._mark_all(stage, run)
+
+    def _mark_all(self, stage: int, run: range) -> None:
+        done = self._done[stage]
+        part = slice(run.start, run.stop, run.step)
+        if _VALUED in done[part]:
+            for number in run:
+                done[number] = done[number] or _DONE
+        else:
+            done[part] = bytes([_DONE]) * len(run)
 
     def is_done(self, stage: int, number: int) -> bool:
         """Whether a task is done."""
@@ -85,7 +109,7 @@ class Journal:
 
     def count(self, stage: int) -> int:
         """The number of finished tasks of a stage."""
-        return self._done[stage].count(1)
+        return self._counts[stage] - self._done[stage].count(0)
 
     def is_complete(self, stage: int) -> bool:
         """Whether all tasks of a stage are done."""
@@ -100,7 +124,7 @@ class Journal:
         """Record a finished task; False if it was recorded before."""
         if self._done[stage][number]:
             return False
-        self._done[stage][number] = 1
+        self._done[stage][number] = _DONE if value is None else _VALUED
         if value is not None:
             self.values[stage][number] = value
             self._unsaved[stage][number] = value
@@ -113,27 +137,35 @@ class Journal:
         return True
 
     def save(self) -> None:
-        """Store what was recorded since the last time."""
-        if self._store is None or not self._pending:
+        """Store what was recorded since the last time, unless the run has ended."""
+        if self._store is None or not self._pending or not self._goes_on():
             return
-        name = f"{self._part[0]}-of-{self._part[1]}"
+        if self._process != os.getpid():
+            # A fork has the numbers of its parent, and may not replace what that stores.
+            self._name, self._sequence, self._process = os.urandom(8).hex(), 0, os.getpid()
+        stored = []
         if any(self._unsaved):
-            # Values before what says that they are there.
             document = [{str(k): v for k, v in one.items()} for one in self._unsaved]
-            self._put(f"values-{name}-{self._sequence}", document)
+            stored.append(self._put(f"values-{self._name}-{self._sequence}", document))
             self._sequence += 1
             self._unsaved = [{} for _ in self._done]
-        step = self._part[1]
-        runs = [list(_runs(done, self._part[0], step)) for done in self._done]
-        self._put(f"done-{name}", runs)
+        first, step = self._part
+        runs = [list(_runs(done, first, step)) for done in self._done]
+        stored.append(self._put(f"done-{self._name}", runs))
         self._pending, self._saved_at = 0, time.monotonic()
+        if not self._goes_on():
+            # It ended between the two questions: what came back after that goes again.
+            for key in stored:
+                self._store._engine.delete(key, fsync=self._store.syncs)
 
-    def _put(self, name: str, document: Any) -> None:
+    def _put(self, name: str, stages: Any) -> str:
         assert self._store is not None
         engine = self._store._engine
         key = self._store.engine_path(key_of(self._path, name))
+        document = json_dumps({"run": self._run, "stages": stages}, indent=0)
         # As durable as the values that it speaks of, and not more.
-        engine.put(key, json_dumps(document, indent=0), fsync=self._store.syncs)
+        engine.put(key, document, fsync=self._store.syncs)
+        return key
 
     def in_order(self) -> list[Mapping[int, Any]]:
         """The values of each stage, by ascending number."""
@@ -141,17 +173,17 @@ class Journal:
 
 
 def _runs(done: bytearray, first: int, step: int) -> Iterator[tuple[int, int, int]]:
-    """Runs of finished tasks: the first, their count, and their distance.
+    """Runs of finished tasks without a value: the first, their count, and their distance.
 
     Those of other drivers are in their own keys, unless this one has no others.
     """
-    own = done[first::step] if step > 1 else done
-    begin = own.find(1)
+    own = (done[first::step] if step > 1 else done).translate(_WITHOUT_VALUED)
+    begin = own.find(_DONE)
     while begin >= 0:
         end = own.find(0, begin)
         end = len(own) if end < 0 else end
         yield (first + begin * step if step > 1 else begin), end - begin, step
-        begin = own.find(1, end)
+        begin = own.find(_DONE, end)
 
 
 def part_of(part: tuple[int, int], count: int) -> range:

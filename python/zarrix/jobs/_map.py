@@ -6,13 +6,10 @@ the plan, the memory or the number of workers.
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any, Unpack
 
 import numpy as np
@@ -23,12 +20,13 @@ from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
 from zarrix.jobs._documents import array_documents, opened, store_all
 from zarrix.jobs._halo import BOUNDARIES, halo_of, read_with_halo, trimmed
+from zarrix.jobs._identity import function_identity, name_of
 from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._sent import Sent
+from zarrix.jobs._sent import Sent, checked, named
 from zarrix.jobs._tiling import Region, Tiling, extent
 
 __all__ = ["MapChunks", "Where", "map_chunks"]
@@ -74,8 +72,8 @@ class MapChunks(Operation):
 
     @cached_property
     def _function(self) -> Function:
-        sent = self.setting.objects.get("function")
-        return _named(self.parameters["function"]) if sent is None else sent.function
+        function: Function = self.setting.objects["function"].function
+        return function
 
     @cached_property
     def _dest(self) -> Array:
@@ -142,6 +140,7 @@ class MapChunks(Operation):
                 f"the function returned the shape {result.shape} for the region {region}; expected "
                 f"{extent(region)}, or {shape} with the halo"
             )
+        self.before_writing()
         self._dest[region] = result
         return Done(None, bytes_in, result.nbytes)
 
@@ -153,6 +152,18 @@ class MapChunks(Operation):
         made = opened(dest)
         assert isinstance(made, Array)
         return made
+
+    def read_places(self) -> Mapping[str, Place]:
+        """The arrays whose blocks the function gets."""
+        return {name: self.places[name] for name in self.places if name != "destination"}
+
+    @classmethod
+    def objects_of(
+        cls, parameters: Mapping[str, Any], function: Any, modules: Sequence[str]
+    ) -> dict[str, Any]:
+        """The function of the job."""
+        name = parameters["function"] if parameters["is_named"] else None
+        return {"function": checked(parameters, function, modules, name=name)}
 
     def explain(self) -> Iterator[str]:
         """What is called how often."""
@@ -172,6 +183,7 @@ def map_chunks(
     halo: Any = None,
     boundary: Any = "reflect",
     seed: int = 0,
+    version: str | None = None,
     overwrite: bool = False,
     run: bool = True,
     **running: Unpack[Running],
@@ -202,6 +214,10 @@ def map_chunks(
         What the halo has beyond the array, as in `numpy.pad`; "clip" gives smaller blocks there.
     seed : int
         From which ``where.seed`` of every call is made.
+    version : str, optional
+        Your own name for what the function does. By default, its code and all that it carries
+        (captured variables, default and partial arguments, globals that it names) tell whether it
+        is the same when the job goes on. With a version, only this text does.
     overwrite : bool
         Replace what is at ``dest``.
     run : bool
@@ -243,7 +259,7 @@ def map_chunks(
     first = arrays[0]
     if len({array.shape for array in arrays}) > 1:
         raise ValueError(f"the arrays have different shapes: {[one.shape for one in arrays]}")
-    called = _named(function) if isinstance(function, str) else function
+    called = named(function) if isinstance(function, str) else function
     axes = first._metadata.dimension_names if first.zarr_format == 3 else None
     around = halo_of(halo, first.ndim, axes)
     arguments = {
@@ -260,7 +276,10 @@ def map_chunks(
     reads = math.prod(n + sum(pair) for n, pair in zip(unit, around, strict=True))
     values = math.prod(planned._metadata.chunk_grid_shape)
     parameters = {
-        "function": function if isinstance(function, str) else _told(function),
+        "function": function if isinstance(function, str) else name_of(function),
+        "is_named": isinstance(function, str),
+        "identity": function_identity(called, version),
+        "version": version,
         "digests": [digest_of(array._metadata) for array in arrays],
         "document": document,
         "halo": [list(pair) for pair in around],
@@ -271,7 +290,7 @@ def map_chunks(
         "bytes_in": min(values * reads, first.size * 3 ** sum(map(any, around))) * itemsize,
         "gets": sum(math.prod(one._metadata.chunk_grid_shape) for one in arrays),
     }
-    objects = {} if isinstance(function, str) else {"function": Sent(function)}
+    objects = {"function": Sent(called, function if isinstance(function, str) else None)}
     places["destination"] = place_of(dest)
     job = Job("map", Setting(parameters, places, objects), overwrite=overwrite)
     return run_or_plan(job, run, **running)
@@ -284,19 +303,6 @@ def _array(place: Place) -> Array:
     return found
 
 
-def _named(name: str) -> Function:
-    """The function of ``"module:name"``."""
-    module, colon, inside = name.partition(":")
-    if not colon:
-        raise ValueError(f"function={name!r}; expected 'module:name'")
-    found: Any = importlib.import_module(module)
-    for part in inside.split("."):
-        found = getattr(found, part)
-    if not callable(found):
-        raise TypeError(f"{name!r} is not callable")
-    return found  # type: ignore[no-any-return]  # What a module has is known when it runs.
-
-
 def _asks_where(function: Function) -> bool:
     """Whether a function has to be told; NumPy's have an optional ``where`` of another meaning."""
     try:
@@ -304,23 +310,3 @@ def _asks_where(function: Function) -> bool:
     except ValueError:
         return False
     return found is not None and found.default is inspect.Parameter.empty
-
-
-def _told(function: Function) -> str:
-    """The name of a function and a digest of its code: another function is another job."""
-    inner = inspect.unwrap(getattr(function, "func", function))
-    name = f"{getattr(inner, '__module__', '')}:{getattr(inner, '__qualname__', type(inner))}"
-    code = getattr(inner, "__code__", None)
-    digest = hashlib.sha256()
-    _digest(code, digest)
-    return f"{name} ({digest.hexdigest()[:16]})" if code is not None else name
-
-
-def _digest(code: CodeType | None, digest: Any) -> None:
-    if code is not None:
-        digest.update(code.co_code + repr(code.co_names).encode())
-        for one in code.co_consts:
-            if isinstance(one, CodeType):
-                _digest(one, digest)
-            else:
-                digest.update(repr(one).encode())

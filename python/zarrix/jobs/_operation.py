@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,10 +24,25 @@ from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
+from zarrix._stores.keys import JOB_FOLDER, key_of
+from zarrix._stores.overlap import Named
+from zarrix._stores.zip import ZipStore
+from zarrix.jobs._folder import Fence, Folder, Gate
 from zarrix.jobs._places import Place, digest_of
+from zarrix.jobs._sent import Sent
+from zarrix.jobs._sources import Source, source_at
 from zarrix.jobs._tiling import Region
 
-__all__ = ["Done", "Operation", "Setting", "Stage", "array_at", "operation_of", "source_array"]
+__all__ = [
+    "Done",
+    "Operation",
+    "Setting",
+    "Stage",
+    "array_at",
+    "class_of",
+    "operation_of",
+    "source_array",
+]
 
 # By kind: the module and the class. A saved job names its kind only.
 _KINDS = {
@@ -118,11 +133,71 @@ class Operation(ABC):
     kind: ClassVar[str]
     # The place with the marker and the journal of the job; None for a job that writes nothing.
     destination: ClassVar[str | None] = "destination"
+    # Whether the result would be wrong if the sources changed before its end.
+    needs_still_sources: ClassVar[bool] = True
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.parameters = setting.parameters
         self.places = setting.places
+        # The run that the tasks belong to, and what is asked before something is written.
+        self.run_name = ""
+        self._gate: Gate | None = None
+
+    def belong_to(self, run: str, fence: Fence | None) -> None:
+        """Do tasks of a run only, and write only while it goes on."""
+        self.run_name = run
+        folder = self.folder
+        if fence is not None and folder is not None:
+            self._gate = Gate(folder, fence)
+
+    @property
+    def folder(self) -> Folder | None:
+        """The folder at the destination; None without one, or in an archive, which cannot replace
+        its members.
+        """
+        if self.destination is None or self.destination not in self.places:
+            return None
+        store, path, _ = self.places[self.destination]
+        return None if isinstance(store, ZipStore) else Folder(store, key_of(path, JOB_FOLDER))
+
+    def before_writing(self) -> None:
+        """Called by every task immediately before it writes.
+
+        Raises
+        ------
+        JobError
+            The run has ended: the destination is that of its user again.
+        """
+        if self._gate is not None:
+            self._gate.pass_through()
+
+    def kept(self) -> Iterable[Named]:
+        """What the job reads, which nothing that it writes or removes may overlap."""
+        written = (self.destination, "temporary")
+        read = (name for name in self.places if name not in written)
+        return [*(self.places[name] for name in read), *self.read_places().values()]
+
+    def sources(self) -> Iterable[Source]:
+        """What the job reads, whose stored values may not change before its end."""
+        return [source_at(name, place) for name, place in self.read_places().items()]
+
+    def read_places(self) -> Mapping[str, Place]:
+        """The arrays that the job reads, by the names that errors give them."""
+        return {}
+
+    def intermediates(self, run: str) -> Place | None:
+        """Where a run has intermediates outside of its folder, and nothing else is."""
+        found = self.places.get("temporary")
+        if found is None:
+            return None
+        return found._replace(path=key_of(found.path, f"zarrix-job-{run}"))
+
+    def remove_temporary(self, run: str) -> None:
+        """Remove these intermediates. It may be called again after a crash."""
+        found = self.intermediates(run)
+        if found is not None:
+            found.store.rmdir(found.path)
 
     @property
     @abstractmethod
@@ -160,13 +235,33 @@ class Operation(ABC):
 
     @property
     def marked(self) -> Place | None:
-        """The array of the result that tells which job has made it; None if nothing can tell.
+        """The array of the result that tells which job has made it; None if there is none."""
+        return None if self.destination is None else self.places[self.destination]
 
-        A function of this program has no name that another run could compare.
+    @property
+    def is_named(self) -> bool:
+        """Whether another run of the program can tell that its job is the same.
+
+        A function of this program has no name that is seen to be that of the same function.
         """
-        if self.destination is None or self.setting.objects:
-            return None
-        return self.places[self.destination]
+        version = self.parameters.get("version")
+        objects = self.setting.objects.values()
+        return all(isinstance(one, Sent) and (one.name or version) for one in objects)
+
+    @classmethod
+    def objects_of(
+        cls, parameters: Mapping[str, Any], function: Any, modules: Sequence[str]
+    ) -> dict[str, Any]:
+        """What a document cannot hold, from what the caller gives for it.
+
+        Raises
+        ------
+        JobError
+            The job needs something else, or nothing.
+        """
+        if function is not None:
+            raise JobError(f"a job of the kind {cls.kind!r} calls no function; leave out function=")
+        return {}
 
     def explain(self) -> Iterator[str]:
         """Sentences about the plan, for people."""
@@ -181,11 +276,22 @@ def operation_of(kind: str, setting: Setting) -> Operation:
     JobError
         This version has no such kind.
     """
+    return class_of(kind)(setting)
+
+
+def class_of(kind: str) -> type[Operation]:
+    """The class of a kind.
+
+    Raises
+    ------
+    JobError
+        This version has no such kind.
+    """
     if kind not in _KINDS:
         raise JobError(f"this version of zarrix has no jobs of the kind {kind!r}")
     module, name = _KINDS[kind]
-    made: Operation = getattr(importlib.import_module(module), name)(setting)
-    return made
+    found: type[Operation] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def array_at(
@@ -227,5 +333,6 @@ def source_array(place: Place, digest: str, *, read_only: bool = True, names: bo
     where = location.describe()
     state = "is gone" if node is None else "has another shape, data type or codecs"
     raise SourceChangedError(
-        f"the source {where} {state} since the job was planned; call abandon(), and plan it again"
+        f"the source {where} {state} since the job was planned; call abandon(), and plan it again, "
+        "or pass overwrite=True"
     )

@@ -125,6 +125,7 @@ class Pyramid(Operation):
         region = _region(number, self._shapes[part.first], part.region)
         block = (self._source if part.first == 0 else self._array(part.first))[region]
         bytes_in, bytes_out = block.nbytes, 0
+        self.before_writing()
         if self._writes_base(part) and self.parameters["moves"]:
             values = _values_of(region, self.parameters["unit"])
             bytes_out += self._array(0)._io.regroup(
@@ -138,6 +139,7 @@ class Pyramid(Operation):
             block = downsampled(block, self._factors, self.parameters["method"])
             begin = tuple(at // factor for at, factor in zip(begin, self._factors, strict=True))
             inside = tuple(slice(at, at + n) for at, n in zip(begin, block.shape, strict=True))
+            self.before_writing()
             self._array(level)[inside] = block
             bytes_out += block.nbytes
         return Done(None, bytes_in, bytes_out)
@@ -169,6 +171,10 @@ class Pyramid(Operation):
                     metadata, extra={**metadata.extra, "dimension_names": names}
                 )
             )
+
+    def read_places(self) -> Mapping[str, Place]:
+        """The image."""
+        return {"source": self.places["source"]}
 
     @property
     def new_places(self) -> Sequence[Place]:

@@ -26,9 +26,9 @@ from zarrix._nodes.location import Location
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import config
 from zarrix._runtime.signatures import takes
+from zarrix._stores.keys import JOB_FOLDER, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.zip import ZipStore
-from zarrix.jobs._destination import FOLDER
 from zarrix.jobs._documents import (
     array_documents,
     below,
@@ -39,6 +39,7 @@ from zarrix.jobs._documents import (
     walk,
 )
 from zarrix.jobs._encoded import is_encoded_alike
+from zarrix.jobs._folder import folder_of_run
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, place_of
@@ -120,6 +121,7 @@ class Rechunk(Operation):
         if one.moves:
             dest = one.array(1)
             values = list(one.tilings[stage].coords(own))
+            self.before_writing()
             moved = dest._io.regroup(one.array(0)._io, values, dest.chunk_store.syncs)
             return Done(None, moved, moved)
         region = one.tilings[stage].region(own)
@@ -131,6 +133,7 @@ class Rechunk(Operation):
             elements = source.get_basic_selection(region, out=memory)
         if one.max_error is not None and stage == len(one.tilings) - 1:
             elements, _ = rounded(elements, one.max_error, one.kept)
+        self.before_writing()
         one.array(stage + 1)[region] = elements
         moved = math.prod(shape) * max(1, elements.dtype.itemsize)
         return Done(None, moved, moved)
@@ -149,10 +152,13 @@ class Rechunk(Operation):
             found.append((one.path, array_documents(dest, one.document, attributes)))
         store_all(dest, found)
         consolidated_as(source, dest, zarr_format)
-        if "temporary" in self.places:
-            store, path, _ = self.places["temporary"]
-            store.rmdir(path)
         return opened(dest)
+
+    def read_places(self) -> Mapping[str, Place]:
+        """Every array."""
+        return {
+            one.path or "source": below(self.places["source"], one.path) for one in self._arrays
+        }
 
     @property
     def marked(self) -> Place | None:
@@ -179,7 +185,7 @@ class _Passes:
     """The passes of one array: what each reads and writes."""
 
     def __init__(self, job: Rechunk, told: Mapping[str, Any]) -> None:
-        self._places = job.places
+        self._job, self._places = job, job.places
         self.path: str = told["path"]
         self.digest: str = told["digest"]
         self.document: Mapping[str, Any] = told["document"]
@@ -215,9 +221,11 @@ class _Passes:
 
     @property
     def _temporary(self) -> Place:
-        if "temporary" in self._places:
-            return self._places["temporary"]
-        return below(self._places["destination"]._replace(chunk_store=None), FOLDER)
+        found = self._job.intermediates(self._job.run_name)
+        if found is not None:
+            return found
+        here = self._places["destination"]._replace(chunk_store=None)
+        return below(here, key_of(JOB_FOLDER, folder_of_run(self._job.run_name)))
 
     @cached_property
     def kept(self) -> list[float]:
@@ -314,7 +322,8 @@ def rechunk(
     passes : int, optional
         The number of passes, instead of the planner's choice.
     temp : Store, str or Path, optional
-        Where intermediates are; in a folder of the destination when omitted. It must be empty.
+        Where intermediates are, in a folder of their own that is removed at the end; in a folder
+        of the destination when omitted.
     rates : mapping, optional
         What is known better than by the planner: ``bandwidth`` and ``codecs`` in bytes a second,
         ``latency`` in seconds, ``concurrency``, ``gets`` and ``puts`` a second, ``workers``.

@@ -12,7 +12,7 @@ from zarrix.jobs._operation import Stage
 from zarrix.jobs._tiling import Region
 from zarrix.jobs._units import size_text
 
-__all__ = ["Report", "Task", "Tasks"]
+__all__ = ["Report", "Task", "Tasks", "plan_rows"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,9 @@ class Report(Printed):
         Whether the result is visible.
     result : object
         What the operation returns: an `Array`, a `Group`, or a report of its own.
+    unchecked : tuple of str
+        The sources that are on a server, in a database or too large to list, so that the job would
+        not see if their stored values changed before its end.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class Report(Printed):
     seconds: float
     finished: bool
     result: Any = None
+    unchecked: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         done = counted(self.tasks, "task")
@@ -88,7 +92,8 @@ class Report(Printed):
         again = f", {self.again} again" if self.again else ""
         state = "" if self.finished else "; not finished"
         moved = f"{size_text(self.bytes_in)} read, {size_text(self.bytes_out)} written"
-        return f"{done}{before}{again}: {moved} in {self.seconds:.1f} s{state}"
+        names = f"; changes of {', '.join(self.unchecked)} are not seen" if self.unchecked else ""
+        return f"{done}{before}{again}: {moved} in {self.seconds:.1f} s{state}{names}"
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values, without the result.
@@ -106,6 +111,27 @@ class Report(Printed):
         """
         told = {name: value for name, value in vars(self).items() if name != "result"}
         return {**told, "seconds": round(self.seconds, 3)}
+
+
+def _plan_row(stage: Stage) -> tuple[str, ...]:
+    return (
+        stage.name,
+        f"{stage.count:,}",
+        str(stage.shape) if stage.shape else "-",
+        size_text(stage.memory),
+        size_text(stage.bytes_in),
+        size_text(stage.bytes_out),
+        f"{stage.gets:,} GET, {stage.puts:,} PUT",
+    )
+
+
+def plan_rows(stages: Sequence[Stage]) -> list[str]:
+    """The plan as lines of a table: a stage in each."""
+    heads = ("stage", "tasks", "region", "memory", "reads", "writes", "requests")
+    table = [heads, *map(_plan_row, stages)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
+    padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in table)
+    return ["  ".join(cells).rstrip() for cells in padded]
 
 
 class Tasks(Sequence[Task]):

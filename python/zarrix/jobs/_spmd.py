@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import JobFailed
 from zarrix.jobs._crews import Alone
+from zarrix.jobs._destination import Finished
 from zarrix.jobs._drive import Driving, Events, drive
+from zarrix.jobs._foreign import Claim
 from zarrix.jobs._journal import Journal, part_of
 from zarrix.jobs._report import Report
-from zarrix.jobs._worker import Runner
+from zarrix.jobs._sources import unknown_in
+from zarrix.jobs._tenure import Tenure
 
 if TYPE_CHECKING:
     from zarrix.jobs._job import Job
@@ -42,21 +45,22 @@ def run_spmd(
     """
     begun = time.monotonic()
     rank, size = comm.Get_rank(), comm.Get_size()
-    found: list[Journal] = []
+    tenure = Tenure(job, resume)
+    found: list[tuple[Claim, Journal]] = []
 
     def begin() -> None:
-        found.append(job._begin(resume, (rank, size)))
+        found.append(tenure.begin((rank, size), joins=rank > 0))
 
     # One process takes the destination; the others find it taken.
     _together(comm, begin if rank == 0 else None)
     _together(comm, begin if rank else None)
-    journal, counts = found[0], [one.count for one in job.stages]
+    (claim, journal), counts = found[0], [one.count for one in job.stages]
     before = sum(journal.count(at) for at in range(len(counts)))
     mine = sum(len(part_of((rank, size), count)) for count in counts)
     tell = phase(progress if rank == 0 else False, "tasks of this process")
     state = Driving(retries, on_error == "stop", lambda done: tell(done, mine), events)
-    runner = Runner(job.kind, job._setting, job._operation)
-    for at in range(len(counts)):
+    runner = job._runner(claim)
+    for at in range(len(counts) if claim.state == "running" else 0):
 
         def do_part(stage: int = at) -> None:
             part = part_of((rank, size), counts[stage])
@@ -71,7 +75,10 @@ def run_spmd(
         for values in gathered:
             for own, one in zip(journal.values, values, strict=True):
                 own.update(one)
-        result = job._finish(journal, resume)
+        try:
+            result = tenure.finish(claim, journal)
+        except Finished:
+            result = job._result()
 
     _together(comm, finish if rank == 0 else None)
     return Report(
@@ -84,6 +91,7 @@ def run_spmd(
         time.monotonic() - begun,
         True,
         result,
+        tuple(unknown_in(claim.sources)),
     )
 
 

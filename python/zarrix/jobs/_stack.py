@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import functools
 import itertools
 import math
 import os
@@ -21,24 +22,30 @@ import numpy.typing as npt
 
 from zarrix._array.array import Array
 from zarrix._display.printable import counted
+from zarrix._errors import JobError
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
+from zarrix._stores.generations import StoredState, state_below, state_of_file, state_of_memory
+from zarrix._stores.overlap import Named
 from zarrix.jobs._documents import array_documents, opened, store_all
+from zarrix.jobs._identity import function_identity, identity_of, name_of
 from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import new_document, write_unit
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at
 from zarrix.jobs._places import place_of
 from zarrix.jobs._readers import reader_of, region_of
 from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._sent import Sent
+from zarrix.jobs._sent import Sent, checked
+from zarrix.jobs._sources import Source
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, Tiling, extent
 from zarrix.jobs._units import bytes_of
 
 __all__ = ["StackFiles", "stack"]
 
+_COMPARED = (Array, np.ndarray)
 # Headers are read by as many threads: most of the time is latency.
 _THREADS = 16
 _MOST_SHOWN = 5
@@ -105,6 +112,7 @@ class StackFiles(Operation):
             here = (*region[:axis], slice(first - begin, last - begin), *region[axis + 1 :])
             into = (slice(None),) * axis + (slice(first - part.start, last - part.start),)
             out[into] = self._read(file, here)
+        self.before_writing()
         self._dest[region] = out
         return Done(None, out.nbytes, out.nbytes)
 
@@ -140,6 +148,35 @@ class StackFiles(Operation):
         assert isinstance(made, Array)
         return made
 
+    def kept(self) -> Iterable[Named]:
+        """The files, and the arrays that are stored."""
+        files = self.parameters["files"]
+        arrays = (one for one in self.setting.objects.get("arrays", ()) if isinstance(one, Array))
+        return [*(one for one in files if one is not None), *map(place_of, arrays)]
+
+    def sources(self) -> list[Source]:
+        """The files, and the arrays in memory."""
+        return [self._source(file) for file in range(self._count) if file not in self._filled]
+
+    def _source(self, file: int) -> Source:
+        path, name = self.parameters["files"][file], _plain_name(self.parameters, file)
+        if path is None:
+            given = self.setting.objects["arrays"][file]
+            return Source(name, functools.partial(_state_of_given, given))
+        return Source(name, functools.partial(_state_of_path, path))
+
+    @classmethod
+    def objects_of(
+        cls, parameters: Mapping[str, Any], function: Any, modules: Sequence[str]
+    ) -> dict[str, Any]:
+        """The function that opens files; arrays in memory cannot be given again."""
+        if None in parameters["files"]:
+            raise JobError("the job stacks arrays in the memory of the program that began it")
+        if parameters["identity"] is None:
+            return super().objects_of(parameters, function, modules)
+        told = {**parameters, "function": parameters["reader"]}
+        return {"reader": checked(told, function, modules, name=None)}
+
     def explain(self) -> Iterator[str]:
         """The number of files."""
         yield f"{counted(self._count, 'file')} along axis {self.parameters['axis']}"
@@ -165,6 +202,7 @@ def stack(
     dimension_names: Sequence[str] | None = None,
     zarr_format: Format = 3,
     max_memory: int | str = "1 GiB",
+    version: str | None = None,
     overwrite: bool = False,
     run: bool = True,
     **running: Unpack[Running],
@@ -206,6 +244,9 @@ def stack(
     zarr_format : {3, 2}
     max_memory : int or str
         The bytes that a task may use, such as "2 GiB"; at least one stored value is written.
+    version : str, optional
+        Your own name for what a function ``reader`` does; by default its code and all that it
+        carries tell whether it is the same when the job goes on.
     overwrite : bool
         Replace what is at ``dest``.
     run : bool
@@ -246,15 +287,18 @@ def stack(
         raise ValueError(f"on_error={on_error!r}; expected 'raise' or 'fill'")
     parameters: dict[str, Any] = {
         "files": [_path(one) for one in given],
-        "reader": reader
-        if isinstance(reader, str)
-        else getattr(reader, "__qualname__", "function"),
+        "reader": reader if isinstance(reader, str) else name_of(reader),
+        "identity": None if isinstance(reader, str) else function_identity(reader, version),
+        "version": version,
         "member": member,
         "new_axis": bool(new_axis),
     }
     objects: dict[str, Any] = {} if isinstance(reader, str) else {"reader": Sent(reader)}
     if None in parameters["files"]:
         objects["arrays"] = [one if _path(one) is None else None for one in given]
+        # The elements of arrays are compared; anything else has to tell what it is.
+        others = [one for one in objects["arrays"] if not isinstance(one, _COMPARED)]
+        parameters["others"] = identity_of(others) or os.urandom(8).hex()
     heads = _heads(objects, parameters, fills=on_error == "fill")
     shape, dtype_of_first = next(one for one in heads if one is not None)
     ndim = len(shape) + bool(new_axis)
@@ -288,6 +332,26 @@ def _path(one: Any) -> str | None:
         return None
     path = os.fspath(one)
     return path if "://" in path else os.path.abspath(path)
+
+
+def _state_of_path(path: str, as_of: int) -> StoredState | None:
+    """The state of a file, or of an array in a folder."""
+    if "://" in path:
+        return None
+    if os.path.isdir(path):
+        found = place_of(path)
+        return state_below(found.chunks, found.path, as_of)
+    return state_of_file(path, as_of)
+
+
+def _state_of_given(given: Any, as_of: int) -> StoredState | None:
+    """The state of an array that was passed instead of a path."""
+    if isinstance(given, Array):
+        found = place_of(given)
+        return state_below(found.chunks, found.path, as_of)
+    if isinstance(given, np.ndarray) and not given.dtype.hasobject:
+        return state_of_memory(np.ascontiguousarray(given).view(np.uint8).reshape(-1))
+    return None
 
 
 def _plain_name(parameters: Mapping[str, Any], file: int) -> str:

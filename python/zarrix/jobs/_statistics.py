@@ -38,7 +38,7 @@ from zarrix.jobs._documents import opened
 from zarrix.jobs._job import Job
 from zarrix.jobs._moments import Moments
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
-from zarrix.jobs._places import digest_of, place_of
+from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._summary import Statistics, between, ranks_of
 from zarrix.jobs._task_size import task_bytes
@@ -95,6 +95,10 @@ class Summarize(Operation):
     def check(self) -> None:
         """The source must be the one that was planned for."""
         source_array(self.places["source"], self.parameters["digest"])
+
+    def read_places(self) -> Mapping[str, Place]:
+        """The array."""
+        return {"source": self.places["source"]}
 
     def run(self, stage: int, number: int) -> Done:
         """The state of a run of regions."""
@@ -341,8 +345,12 @@ def statistics(
             "more than 16 bits, each planned from the one before; use run=True"
         )
 
+    first: list[Job] = []
+
     def one_pass(**more: Any) -> Any:
         job = Job("statistics", Setting(asked | more, {"source": place}))
+        first.append(job)
+        job._follows = first[0]._claim
         return run_or_plan(job, run, **running)
 
     found = one_pass()

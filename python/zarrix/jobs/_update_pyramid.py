@@ -21,7 +21,7 @@ from zarrix.jobs._downsample import METHODS, check_dtype, downsampled, shape_bel
 from zarrix.jobs._job import Job
 from zarrix.jobs._new_array import write_unit
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
-from zarrix.jobs._places import digest_of, place_of
+from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region
@@ -88,6 +88,14 @@ class UpdatePyramid(Operation):
             number, at = divmod(number, -(-n // length))
             axes.append(slice(origin + at * length, origin + min((at + 1) * length, n)))
         return tuple(reversed(axes))
+
+    def kept(self) -> list[Place]:
+        """Nothing: all that it writes is named by the metadata of the image."""
+        return []
+
+    def read_places(self) -> Mapping[str, Place]:
+        """The largest level; the others are made of it."""
+        return {"source": below(self.places["group"], self.parameters["paths"][0])}
 
     def run(self, stage: int, number: int) -> Done:
         """Compute a region from the level before."""

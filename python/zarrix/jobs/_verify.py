@@ -15,7 +15,7 @@ from zarrix._stores.keys import key_of
 from zarrix.jobs._documents import below, walk
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
-from zarrix.jobs._places import place_of
+from zarrix.jobs._places import Place, place_of
 from zarrix.jobs._ranges import KeyRanges, arrays_of
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.operate._survey import Problem
@@ -32,6 +32,8 @@ class Verify(Operation):
 
     kind = "verify"
     destination = None
+    # What was decoded before a change was decoded.
+    needs_still_sources = False
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -79,6 +81,13 @@ class Verify(Operation):
         drawn = hashlib.blake2b(str(number).encode(), digest_size=4).digest()
         share: float = self.parameters["sample"]
         return int.from_bytes(drawn) < share * _SAMPLES
+
+    def read_places(self) -> Mapping[str, Place]:
+        """Every array."""
+        return {
+            one["path"] or "source": below(self.places["source"], one["path"])
+            for one in self._ranges.arrays
+        }
 
     def _array(self, one: Mapping[str, Any]) -> Array:
         found = self._arrays.get(one["path"])

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from zarrix import _engine
 from zarrix._errors import JobError, ZarrixError
+from zarrix.jobs._folder import Fence
 from zarrix.jobs._operation import Operation, Setting, operation_of
 
 __all__ = ["Failure", "Outcome", "Runner"]
@@ -72,12 +73,24 @@ class Runner:
     ----------
     kind : str
     setting : Setting
+    run : str
+        The run that the tasks belong to.
+    fence : Fence, optional
+        What tells that it goes on.
     operation : Operation, optional
         One that is open already.
     """
 
-    def __init__(self, kind: str, setting: Setting, operation: Operation | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        setting: Setting,
+        run: str = "",
+        fence: Fence | None = None,
+        operation: Operation | None = None,
+    ) -> None:
         self._kind, self._setting = kind, setting
+        self._run, self._fence = run, fence
         self._operation = operation
         self._checked = float("-inf")
         self._pickled: bytes | None = None
@@ -86,7 +99,9 @@ class Runner:
     def operation(self) -> Operation:
         """The operation, made when it is first needed."""
         if self._operation is None:
-            self._operation = operation_of(self._kind, self._setting)
+            made = operation_of(self._kind, self._setting)
+            made.belong_to(self._run, self._fence)
+            self._operation = made
         return self._operation
 
     def __call__(self, stage: int, numbers: Sequence[int]) -> list[Outcome]:
@@ -109,7 +124,9 @@ class Runner:
 
     def __reduce__(self) -> Any:
         if self._pickled is None:
-            self._pickled = _dumped((_engine.__version__, self._kind, self._setting))
+            self._pickled = _dumped(
+                (_engine.__version__, self._kind, self._setting, self._run, self._fence)
+            )
         return _runner, (self._pickled,)
 
 
@@ -131,13 +148,13 @@ def _runner(pickled: bytes) -> Runner:
     """The runner of this process for a job."""
     found = _runners.get(pickled)
     if found is None:
-        version, kind, setting = pickle.loads(pickled)
+        version, *made = pickle.loads(pickled)
         if version != _engine.__version__:
             raise JobError(
                 f"the job is of zarrix {version}, and this worker has {_engine.__version__}: its "
                 "bytes could differ; install the same version everywhere"
             )
-        found = _runners[pickled] = Runner(kind, setting)
+        found = _runners[pickled] = Runner(*made)
         while len(_runners) > _MOST_KEPT:
             _runners.popitem(last=False)
     return found

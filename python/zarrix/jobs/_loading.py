@@ -1,0 +1,91 @@
+"""Jobs from documents: of a file, or of the folder at a destination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zarrix._display.printable import counted
+from zarrix._errors import JobError, ZarrixError
+from zarrix.jobs._folder import Folder
+from zarrix.jobs._foreign import job_of
+from zarrix.jobs._operation import Setting, class_of
+from zarrix.jobs._places import place_at
+
+if TYPE_CHECKING:
+    from zarrix.jobs._job import Job
+
+__all__ = ["check_part", "loaded", "require_home"]
+
+# The journal has a byte for each.
+_MOST_TASKS = 1 << 32
+
+
+def loaded(
+    make: type[Job],
+    value: bytes,
+    where: str,
+    function: Callable[..., Any] | None,
+    modules: Sequence[str],
+) -> Job:
+    """The job of a document.
+
+    Raises
+    ------
+    JobError
+        It is damaged, or calls a function that is neither given nor allowed.
+    """
+    document, stored = job_of(value, where)
+    parameters = document["parameters"]
+    try:
+        made = class_of(document["kind"])
+        objects = made.objects_of(parameters, function, modules)
+        places = {name: place_at(one) for name, one in document["places"].items()}
+        job = make(document["kind"], Setting(parameters, places, objects))
+        for stage in job.stages:
+            if not isinstance(stage.count, int) or not 0 <= stage.count <= _MOST_TASKS:
+                raise ValueError(f"a stage has {stage.count!r} tasks")
+    except ZarrixError:
+        raise
+    except Exception as error:
+        # Operations take parameters that they have planned themselves; those of a document from
+        # elsewhere may be anything.
+        raise JobError(
+            f"the job {where!r} is damaged ({type(error).__name__}: {error}); plan it again"
+        ) from error
+    if stored and stored != job.id:
+        raise JobError(f"the job {where!r} is damaged: it is not the one with the id {stored!r}")
+    return job
+
+
+def require_home(job: Job, folder: Folder, where: str) -> None:
+    """Raise an error if a job was found in a folder that is not that of its destination.
+
+    Raises
+    ------
+    JobError
+        The folder was moved or copied.
+    """
+    own = job._operation.folder
+    if own is None or own.store._engine.id != folder.store._engine.id or own.path != folder.path:
+        place = job.document["places"].get(job._operation.destination or "")
+        raise JobError(
+            f"the job in {where!r} belongs to another destination, {place}: its folder was moved "
+            "or copied; go on with it there, or begin again with overwrite=True"
+        )
+
+
+def check_part(part: Any, stage: Any, stages: int) -> None:
+    """Raise an error for a part or a stage that the job does not have.
+
+    Raises
+    ------
+    ValueError, JobError
+    """
+    is_pair = isinstance(part, tuple | list) and len(part) == 2
+    if part is not None and not (
+        is_pair and all(type(n) is int for n in part) and 0 <= part[0] < part[1]
+    ):
+        raise ValueError(f"part={part!r}; expected (i, n) with 0 <= i < n")
+    if stage is not None and (type(stage) is not int or not 0 <= stage < stages):
+        raise JobError(f"stage={stage!r}; the job has {counted(stages, 'stage')}, from 0")
