@@ -164,7 +164,7 @@ def test_only_the_user_can_read_the_redirect_file(
 
 def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def closed() -> tuple[bytes, bytes]:
-        monkeypatch.setattr(_connections, "FIRST_REQUEST_S", 0.05)
+        monkeypatch.setattr(_connections, "REQUEST_S", 0.05)
         with listen("127.0.0.1", 0) as opened:
             server = server_of(viewer.app(zarr.zeros(3), hosts=["a"]))
             running = asyncio.create_task(server.serve(sockets=[opened]))

@@ -6,7 +6,7 @@ names it; its name is listed, and trees show it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from zarrix._array.array import Array
@@ -33,8 +33,12 @@ class Listing(GroupState):
         for name, _ in self._members():
             yield name
 
-    def _members(self, *, attributes: bool = False) -> Iterator[tuple[str, _nodes.Node]]:
-        return _nodes.members(self._store, self._path, self._zarr_format, attributes=attributes)
+    def _members(
+        self, *, attributes: bool = False, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, _nodes.Node]]:
+        return _nodes.members(
+            self._store, self._path, self._zarr_format, attributes=attributes, names=names
+        )
 
     def _read_members(self) -> dict[str, Any]:
         """The direct members by name; the requests for them cover the attributes of arrays."""
@@ -64,14 +68,18 @@ class Listing(GroupState):
             elif member is not None:
                 yield path, member
 
-    def _direct(self, *, attributes: bool = False) -> Iterator[tuple[str, _nodes.Node]]:
+    def _direct(
+        self, *, attributes: bool = False, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, _nodes.Node]]:
         """Paths of the members in the store, and their nodes."""
-        for name, node in self._members(attributes=attributes):
+        for name, node in self._members(attributes=attributes, names=names):
             yield key_of(self._path, name), node
 
-    def _shown_members(self) -> Iterator[Any]:
-        """The members for a tree, including those that cannot be opened."""
-        for path, node in self._direct():
+    def _shown_members(self, names: Sequence[str] | None = None) -> Iterator[Any]:
+        """The members for a tree, or those of these names, including the ones that cannot be
+        opened.
+        """
+        for path, node in self._direct(names=names):
             member = self._try_open(path, node)
             if member is not None:
                 yield member

@@ -13,7 +13,7 @@ gets an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -136,14 +136,19 @@ def find_all(
 
 
 def members(
-    store: Store, path: str, zarr_format: int, *, attributes: bool = False
+    store: Store,
+    path: str,
+    zarr_format: int,
+    *,
+    attributes: bool = False,
+    names: Sequence[str] | None = None,
 ) -> Iterator[tuple[str, Node]]:
-    """Names directly below ``path``, sorted, and their nodes.
+    """Names directly below ``path``, sorted, and their nodes; or only those of some names.
 
     One request covers many documents, so that a remote store is not asked name by name. With
     ``attributes``, it covers those of the attributes of v2 arrays as well.
     """
-    names = store.child_names(path)
+    names = store.child_names(path) if names is None else names
     for begin in range(0, len(names), _BATCH):
         part = names[begin : begin + _BATCH]
         found: dict[str, Node] = {}

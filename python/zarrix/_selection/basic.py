@@ -63,7 +63,8 @@ def try_basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
                     count = (stop - start + step - 1) // step if stop > start else 0
                 else:
                     count = (start - stop - step - 1) // -step if start > stop else 0
-                selection.append((start, step, count) if count else (0, 1, 0))
+                # The step of one element may be larger than any index.
+                selection.append((start, step if count > 1 else 1, count) if count else (0, 1, 0))
                 out_shape.append(count)
             elif type(item) is int and -size <= item < size:
                 selection.append(item if item >= 0 else item + size)
@@ -129,8 +130,9 @@ def slice_range(item: slice, size: int) -> tuple[int, int, int]:
     ((4, -2, 3), (0, 1, 0))
     """
     start, stop, step = item.indices(size)
-    count = len(range(start, stop, step))
-    return (start, step, count) if count else (0, 1, 0)
+    # Not len(), which has a limit below that of axes.
+    count = max(0, -((start - stop) // step))
+    return (start, step if count > 1 else 1, count) if count else (0, 1, 0)
 
 
 def _is_fancy(item: Any) -> bool:
@@ -231,10 +233,9 @@ def _parse_any(
             continue
         axis = len(selection)
         if isinstance(item, slice):
-            start, stop, step = item.indices(shape[axis])
-            count = len(range(start, stop, step))
-            selection.append((start, step, count) if count else (0, 1, 0))
-            out_shape.append(count)
+            found = slice_range(item, shape[axis])
+            selection.append(found)
+            out_shape.append(found[2])
         else:
             selection.append(check_index(item, axis, shape))
     return tuple(selection), tuple(out_shape), tuple(new_axes)

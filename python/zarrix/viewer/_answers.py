@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Answer", "Refused", "json_answer", "plain", "refusal"]
+__all__ = ["Answer", "Refused", "fits", "json_answer", "plain", "refusal"]
 
 _LARGEST_INTEGER = 2**53
+_MOST_SENTENCE = 600
+_MOST_DEPTH = 100
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,19 @@ class Answer:
 
 
 class Refused(Exception):
-    """A request that is not answered: the status, and one sentence for the user."""
+    """A request that is not answered: the status, one sentence for the user, and headers."""
 
-    def __init__(self, status: int, sentence: str, kind: str = "refused") -> None:
+    def __init__(
+        self,
+        status: int,
+        sentence: str,
+        kind: str = "refused",
+        *,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(sentence)
         self.status, self.sentence, self.kind = status, sentence, kind
+        self.headers = headers or {}
 
 
 def plain(value: Any) -> Any:
@@ -60,6 +70,31 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def fits(value: Any, most_bytes: int) -> bool:
+    """Whether a JSON value takes about so many bytes at most, and is not nested too deep.
+
+    Examples
+    --------
+    >>> fits({"a": [1, 2]}, 100), fits("x" * 101, 100)
+    (True, False)
+    """
+    left, waiting = most_bytes, [(value, 0)]
+    while waiting:
+        one, depth = waiting.pop()
+        left -= len(one) + 2 if isinstance(one, str) else 4
+        if left < 0 or depth > _MOST_DEPTH:
+            return False
+        inner: Any = ()
+        if isinstance(one, dict):
+            inner = (*one, *one.values()) if len(one) <= left else None
+        elif isinstance(one, list | tuple):
+            inner = one if len(one) <= left else None
+        if inner is None:
+            return False
+        waiting.extend((part, depth + 1) for part in inner)
+    return True
+
+
 def json_answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Answer:
     """The value as a JSON document.
 
@@ -72,5 +107,10 @@ def json_answer(value: Any, status: int = 200, headers: dict[str, str] | None = 
 
 def refusal(error: Refused) -> Answer:
     """The answer to a request that is refused."""
-    headers = {"retry-after": "1"} if error.status == 503 else None
-    return json_answer({"error": error.sentence, "kind": error.kind}, error.status, headers)
+    headers = {"retry-after": "1"} if error.status == 503 else {}
+    # Messages of the package may name values of a store, which have any length.
+    sentence = error.sentence
+    if len(sentence) > _MOST_SENTENCE:
+        sentence = f"{sentence[: _MOST_SENTENCE - 1]}…"
+    found = {"error": sentence, "kind": error.kind}
+    return json_answer(found, error.status, {**headers, **error.headers})

@@ -6,24 +6,30 @@ import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from zarrix._engine import CancelToken
 from zarrix._hierarchy.open import open as open_any
 from zarrix.viewer._answers import Answer, Refused, refusal
-from zarrix.viewer._event_stream import octets_of
+from zarrix.viewer._calls import Calls, Room, while_connected
+from zarrix.viewer._event_stream import steps_of
 from zarrix.viewer._guard import HEADERS, Guard, new_token
 from zarrix.viewer._roots import Root, Roots
-from zarrix.viewer._routes import answer
+from zarrix.viewer._routes import ROUTES, answer
+from zarrix.viewer._send import Send, begin, end, piecewise, whole
 from zarrix.viewer._static import static_file
 from zarrix.viewer._streams import STREAMS, events_of
 
 if TYPE_CHECKING:
     # Optional package: Starlette, of the extra "view".
     from starlette.applications import Starlette
+    from starlette.requests import Request
 
 __all__ = ["app", "application", "root_of"]
 
 # Requests that are answered at the same time; others wait.
 _AT_ONCE = 6
 _STREAMS_AT_ONCE = 8
+# Memory of the requests that are answered, and of the answers that are being sent.
+_MOST_HELD_BYTES = 400 * 2**20
 
 
 def app(
@@ -94,72 +100,101 @@ def root_of(source: Any) -> Root:
 
 def application(roots: Sequence[Root], guard: Guard, token: str | None) -> Starlette:
     """The application for these roots."""
-    # Optional packages: Starlette, of the extra "view", and anyio, which it needs.
-    import anyio
-    import anyio.to_thread
+    # Optional package: Starlette, of the extra "view".
     from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response, StreamingResponse
 
-    opened = Roots(roots)
-    at_once = anyio.CapacityLimiter(_AT_ONCE)
-    listening = anyio.CapacityLimiter(_STREAMS_AT_ONCE)
+    page = _Page(Roots(roots), guard)
+    made = Starlette()
+    # Not a route, because Starlette itself would answer what does not fit it.
+    made.router.default = page.everything
+    made.state.token = token
+    made.state.calls = (page.calls, page.steps)
+    return made
 
-    def response(found: Answer, method: str) -> Response:
-        headers = {"cache-control": "no-store", **HEADERS, **found.headers}
-        if method == "HEAD":
-            headers["content-length"] = str(len(found.body))
-        return Response(b"" if method == "HEAD" else found.body, found.status, headers)
 
-    async def stream(name: str, given: dict[str, str], method: str) -> Response:
-        if method == "HEAD" or listening.available_tokens < 1:
-            busy = Refused(503, f"{_STREAMS_AT_ONCE} streams are open already")
-            return response(refusal(busy), method)
-        try:
-            events = events_of(opened, name, given)
-        except Refused as error:
-            return response(refusal(error), method)
-        headers = {"cache-control": "no-store", **HEADERS}
-        body = octets_of(events, listening)
-        return StreamingResponse(body, 200, headers, media_type="text/event-stream")
+class _Page:
+    """The application, and what its requests share.
 
-    def asked(request: Request) -> dict[str, str]:
-        pairs = request.query_params.multi_items()
-        if len({name for name, _ in pairs}) != len(pairs):
-            raise Refused(400, "a parameter is there twice")
-        return dict(pairs)
+    Parameters
+    ----------
+    roots : Roots
+    guard : Guard
+    """
 
-    async def reply(request: Request) -> Response:
-        headers = request.headers.raw
-        below = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
-        path = below.removeprefix("/")
-        target = request.scope.get("raw_path", b"") + request.scope.get("query_string", b"")
-        try:
-            guard.check(request.method, target, headers)
-            if not path.startswith("api/"):
-                return response(static_file(path), request.method)
-            guard.check_token(headers)
-            given = asked(request)
-        except Refused as error:
-            return response(refusal(error), request.method)
-        name = path.removeprefix("api/")
-        if name in STREAMS:
-            return await stream(name, given, request.method)
-        found = await anyio.to_thread.run_sync(answer, opened, name, given, limiter=at_once)
-        tag = found.headers.get("etag")
-        if tag is not None and request.headers.get("if-none-match") == tag:
-            found = Answer(b"", 304, {"etag": tag})
-        return response(found, request.method)
+    def __init__(self, roots: Roots, guard: Guard) -> None:
+        self._roots, self._guard = roots, guard
+        self.calls = Calls(_AT_ONCE)
+        self.steps = Calls(_STREAMS_AT_ONCE)
+        self._room = Room(_MOST_HELD_BYTES)
+        self._streams = 0
 
-    async def everything(scope: Any, receive: Any, send: Any) -> None:
+    async def everything(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        # Optional package: Starlette, of the extra "view".
+        from starlette.requests import Request
+
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        found = await reply(Request(scope, receive))
-        await found(scope, receive, send)
+        request, cancel = Request(scope), CancelToken()
 
-    made = Starlette()
-    # Not a route, because Starlette itself would answer what does not fit it.
-    made.router.default = everything
-    made.state.token = token
-    return made
+        async def work() -> None:
+            try:
+                await self._reply(request, cancel, send)
+            except Refused as error:
+                await _respond(send, refusal(error), request.method)
+
+        await while_connected(receive, cancel, work)
+
+    async def _reply(self, request: Request, cancel: CancelToken, send: Send) -> None:
+        scope, headers = request.scope, request.headers.raw
+        target = (scope.get("raw_path") or b"") + scope.get("query_string", b"")
+        self._guard.check(request.method, target, headers)
+        path = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix("/")
+        if not path.startswith("api/"):
+            await _respond(send, static_file(path), request.method)
+            return
+        self._guard.check_token(headers)
+        given, name = _parameters_of(request), path.removeprefix("api/")
+        if name in STREAMS:
+            await self._stream(name, given, request.method, cancel, send)
+            return
+        route = ROUTES.get(name)
+        async with self._room.taken(0 if route is None else route.most_bytes) as taken:
+            found = await self.calls.run(answer, self._roots, name, given, cancel, cancel=cancel)
+            taken.keep(len(found.body))
+            tag = found.headers.get("etag")
+            if tag is not None and request.headers.get("if-none-match") == tag:
+                found = Answer(b"", 304, {"etag": tag})
+            await _respond(send, found, request.method)
+
+    async def _stream(
+        self, name: str, given: dict[str, str], method: str, cancel: CancelToken, send: Send
+    ) -> None:
+        if method == "HEAD" or self._streams >= _STREAMS_AT_ONCE:
+            raise Refused(503, f"{_STREAMS_AT_ONCE} streams are open already")
+        self._streams += 1
+        try:
+            events = await self.calls.run(
+                events_of, self._roots, name, given, cancel, cancel=cancel
+            )
+            step = steps_of(events)
+            headers = {"content-type": "text/event-stream; charset=utf-8"}
+            await begin(send, 200, {"cache-control": "no-store", **HEADERS, **headers})
+            while (found := await self.steps.run(step, cancel=cancel)) is not None:
+                await piecewise(send, found)
+            await end(send)
+        finally:
+            self._streams -= 1
+
+
+def _parameters_of(request: Request) -> dict[str, str]:
+    pairs = request.query_params.multi_items()
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise Refused(400, "a parameter is there twice")
+    return dict(pairs)
+
+
+async def _respond(send: Send, found: Answer, method: str) -> None:
+    headers = {"cache-control": "no-store", **HEADERS, **found.headers}
+    await whole(send, found.status, headers, found.body, is_head=method == "HEAD")

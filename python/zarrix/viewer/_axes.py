@@ -16,6 +16,7 @@ _COLUMNS = frozenset({"x", "lon", "long", "longitude", "col", "cols", "column", 
                       "easting"})  # fmt: skip
 _CHANNELS = frozenset({"c", "ch", "channel", "channels", "band", "bands", "rgb", "rgba",
                        "component", "components", "uv"})  # fmt: skip
+_LONGEST = 200
 # An unnamed axis of at most so many elements may count the numbers of a pixel.
 _FEW = 4
 
@@ -61,14 +62,19 @@ def dims_of(array: Any, parent: Any) -> list[str | None]:
     axes = _ome_axes(parent, array.ndim)
     if axes is not None and not any(names):
         names = [one.get("name") for one in axes]
-    return [one if isinstance(one, str) else None for one in names]
+    return [_shown(one) for one in names]
 
 
 def units_of(array: Any, parent: Any) -> list[str | None]:
     """The unit of each axis, where OME-Zarr says it."""
     axes = _ome_axes(parent, array.ndim)
     found = [one.get("unit") for one in axes] if axes is not None else [None] * array.ndim
-    return [one if isinstance(one, str) else None for one in found]
+    return [_shown(one) for one in found]
+
+
+def _shown(name: Any) -> str | None:
+    """A name or a unit; None for anything else, and for what no axis is called."""
+    return name if isinstance(name, str) and len(name) <= _LONGEST else None
 
 
 def plane_of(shape: Sequence[int], dims: Sequence[str | None]) -> Plane | None:

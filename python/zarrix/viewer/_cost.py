@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from zarrix._array.stored import box_of
+from zarrix._array.stored import MOST_LOCAL, MOST_REMOTE, box_of
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.viewer._answers import Refused
-from zarrix.viewer._limits import MOST_DECODED_BYTES
+from zarrix.viewer._limits import MOST_CHUNKS, MOST_DECODED_BYTES
 
-__all__ = ["check_cost", "chunk_range", "decoded_bytes", "item_bytes"]
+__all__ = [
+    "check_cost",
+    "check_touched",
+    "chunk_range",
+    "decoded_bytes",
+    "is_affordable",
+    "item_bytes",
+    "touched",
+]
 
 # Codecs that only arrange bytes: parts of such chunks are read as ranges.
 _PLAIN = frozenset({"bytes", "transpose"})
@@ -51,8 +60,43 @@ def decoded_bytes(array: Any, axes: Any) -> int:
     return math.prod(counts) * item_bytes(array)
 
 
+def touched(grid: Sequence[AxisGrid], axes: Any) -> int:
+    """How many chunks of a grid a selection touches, stored or not."""
+    found = 1
+    for one, axis in zip(grid, axes, strict=True):
+        first, end = chunk_range(one, axis)
+        found *= end - first if isinstance(axis, int) else min(end - first, axis[2])
+    return found
+
+
+def _excess(array: Any, axes: Any) -> str | None:
+    """What a selection touches too many of: stored values (chunks or shards), or inner chunks."""
+    metadata = array._metadata
+    most = MOST_REMOTE if array.chunk_store.is_remote else MOST_LOCAL
+    values = touched(metadata.grid, axes)
+    if values > most:
+        return f"{values:,} stored values, and one request asks for at most {most:,}"
+    chunks = touched(metadata.inner_grid, axes)
+    if chunks > MOST_CHUNKS:
+        return f"{chunks:,} chunks, and one request touches at most {MOST_CHUNKS:,}"
+    return None
+
+
+def is_affordable(array: Any, axes: Any, most_bytes: int = MOST_DECODED_BYTES) -> bool:
+    """Whether one request may read a selection: by its chunks, stored or not, and their bytes."""
+    return decoded_bytes(array, axes) <= most_bytes and _excess(array, axes) is None
+
+
+def check_touched(array: Any, axes: Any) -> None:
+    """Refuse a selection that touches too many chunks for one request, stored or not."""
+    excess = _excess(array, axes)
+    if excess is not None:
+        raise Refused(413, f"this touches {excess}; select less", "too-large")
+
+
 def check_cost(array: Any, axes: Any) -> None:
-    """Refuse a selection whose chunks are too large for one request."""
+    """Refuse a selection whose chunks are too many, or too large, for one request."""
+    check_touched(array, axes)
     needed = decoded_bytes(array, axes)
     if needed > MOST_DECODED_BYTES:
         raise Refused(

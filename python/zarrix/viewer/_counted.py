@@ -123,7 +123,7 @@ class Counted:
         low, high = ends
         if not low < high:
             low, high = low - 0.5, high + 0.5
-        edges = np.linspace(low, high, bins + 1)
+        edges = _edges(low, high, bins)
         if self._is_exact:
             values, counts = self._by_value()
             # As integers: weights would make numbers of 53 bits of them.
@@ -136,6 +136,12 @@ class Counted:
         for part in self._held:
             total += np.histogram(part, edges)[0]
         return total.tolist(), edges.tolist()
+
+
+def _edges(low: float, high: float, bins: int) -> Any:
+    # The difference of two large numbers may be none.
+    by = 1.0 if math.isfinite(high - low) else 2.0
+    return np.linspace(low / by, high / by, bins + 1) * by
 
 
 def _is_nan(value: Any) -> bool:

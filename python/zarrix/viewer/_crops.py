@@ -12,8 +12,8 @@ import numpy as np
 from zarrix.ml import Crops, Loader
 from zarrix.viewer._answers import Answer, Refused
 from zarrix.viewer._axes import dims_of, plane_of
-from zarrix.viewer._cost import decoded_bytes
-from zarrix.viewer._limits import MOST_DECODED_BYTES, MOST_ELEMENTS
+from zarrix.viewer._cost import check_touched, decoded_bytes, touched
+from zarrix.viewer._limits import MOST_CHUNKS, MOST_DECODED_BYTES, MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._roots import Roots
 from zarrix.viewer._tile import octets
@@ -83,6 +83,9 @@ def _check_one(array: Any, plane: Any, height: int, width: int, count: int) -> N
             axes.append((begin, 1, size[axis]))
         else:
             axes.append((0, 1, length) if axis == plane.c else 0)
+    check_touched(array, axes)
+    if touched(grid, axes) * count > MOST_CHUNKS // 4:
+        raise Refused(413, "the chunks of so many crops are too many", "too-large")
     if decoded_bytes(array, axes) * count > 4 * MOST_DECODED_BYTES:
         raise Refused(413, "the chunks of so many crops are too large", "too-large")
 

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
+from zarrix._errors import CallCancelledError
 from zarrix.viewer._answers import plain
 from zarrix.viewer._streams import Event
 
-__all__ = ["octets_of"]
+__all__ = ["steps_of"]
 
 
-async def octets_of(events: Iterator[Event], limiter: Any) -> AsyncIterator[bytes]:
-    """The events as octets; each step runs in a thread.
-
-    Parameters
-    ----------
-    events : iterator of Event
-    limiter : anyio.CapacityLimiter
-        Of the threads.
-    """
-    # Optional package: anyio, which Starlette needs.
-    import anyio.to_thread
+def steps_of(events: Iterator[Event]) -> Callable[[], bytes | None]:
+    """A function that waits for the next event, and gives its octets; None after the last one."""
 
     def following() -> bytes | None:
-        for name, value in events:
-            if not name:
-                return b": still here\n\n"
-            text = json.dumps(plain(value), allow_nan=False, separators=(",", ":"))
-            return f"event: {name}\ndata: {text}\n\n".encode("ascii")
+        try:
+            for name, value in events:
+                if not name:
+                    return b": still here\n\n"
+                text = json.dumps(plain(value), allow_nan=False, separators=(",", ":"))
+                return f"event: {name}\ndata: {text}\n\n".encode("ascii")
+        except CallCancelledError:
+            pass
         return None
 
-    while (found := await anyio.to_thread.run_sync(following, limiter=limiter)) is not None:
-        yield found
+    return following

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from zarrix.viewer._answers import Answer, Refused, json_answer
-from zarrix.viewer._cost import check_cost, item_bytes
+from zarrix.viewer._cost import item_bytes
 from zarrix.viewer._limits import MOST_DECODED_BYTES
 from zarrix.viewer._parameters import Parameters, Selected
+from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
 
 __all__ = ["code", "npy"]
@@ -71,9 +72,8 @@ def npy(roots: Roots, given: Parameters) -> Answer:
         raise Refused(400, f"an npy file has no elements of {array.dtype}", "not-numbers")
     if selected.size * item_bytes(array) > _MOST_FILE_BYTES:
         raise Refused(413, f"a file is at most {_MOST_FILE_BYTES >> 20} MiB", "too-large")
-    check_cost(array, selected.axes)
     file = io.BytesIO()
-    np.save(file, np.asarray(array[selected.key]), allow_pickle=False)
+    np.save(file, read(array, selected.axes, given.cancel), allow_pickle=False)
     headers: dict[str, Any] = {
         "content-type": "application/octet-stream",
         # A fixed name: those of a store may have anything in them.

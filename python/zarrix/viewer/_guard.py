@@ -72,22 +72,38 @@ class Guard:
         ------
         Refused
         """
-        found: dict[str, list[str]] = {}
-        for name, value in headers:
-            found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        host = self._host(found.get("host", []))
-        if method not in ("GET", "HEAD"):
-            raise Refused(405, "the viewer only reads: GET and HEAD")
-        if len(target) > _LONGEST_TARGET:
-            raise Refused(414, f"the address is longer than {_LONGEST_TARGET} bytes")
+        found = _texts(headers)
+        host = self._check_form(method, target, found)
         for origin in found.get("origin", []):
-            if urlsplit(origin).netloc.lower() != host:
+            if _site(origin) != host:
                 raise Refused(403, "the request comes from another site")
         is_visit = found.get("sec-fetch-mode") == ["navigate"]
         for site in found.get("sec-fetch-site", []):
             # A link or the redirect file may open the page, which has no data in it.
             if site not in ("same-origin", "none") and not is_visit:
                 raise Refused(403, "the request comes from another site")
+
+    def check_form(
+        self, method: str, target: bytes, headers: Iterable[tuple[bytes, bytes]]
+    ) -> None:
+        """Refuse a request to another server, one that is too long, and one that brings a body.
+
+        Raises
+        ------
+        Refused
+        """
+        self._check_form(method, target, _texts(headers))
+
+    def _check_form(self, method: str, target: bytes, headers: dict[str, list[str]]) -> str:
+        host = self._host(headers.get("host", []))
+        if method not in ("GET", "HEAD"):
+            raise Refused(405, "this server only reads: GET and HEAD")
+        if len(target) > _LONGEST_TARGET:
+            raise Refused(414, f"the address is longer than {_LONGEST_TARGET} bytes")
+        lengths = headers.get("content-length", [])
+        if "transfer-encoding" in headers or any(one.strip() != "0" for one in lengths):
+            raise Refused(413, "a request has no body here")
+        return host
 
     def _host(self, hosts: list[str]) -> str:
         host = hosts[0].lower() if len(hosts) == 1 else ""
@@ -108,3 +124,18 @@ class Guard:
         sent = [value for name, value in headers if name.lower() == TOKEN_HEADER.encode()]
         if len(sent) != 1 or not hmac.compare_digest(sent[0], self._token):
             raise Refused(401, "the token is missing or wrong; 'zarrix view' prints the address")
+
+
+def _texts(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in headers:
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return found
+
+
+def _site(origin: str) -> str | None:
+    """Host and port of an origin; None for what is not one."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None

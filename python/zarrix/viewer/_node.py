@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._nodes import nodes
-from zarrix.viewer._answers import Answer, json_answer, plain
+from zarrix.viewer._answers import Answer, fits, json_answer
 from zarrix.viewer._axes import dims_of, units_of
 from zarrix.viewer._badges import attributes_of, badges_of
 from zarrix.viewer._codec_words import codec_words
@@ -18,13 +17,14 @@ from zarrix.viewer._limits import MOST_ATTRIBUTE_BYTES
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._pyramid import first_array, levels_of
 from zarrix.viewer._roots import Roots, is_array
-from zarrix.viewer._text import exact
+from zarrix.viewer._text import dtype_text, exact
 from zarrix.viewer._tile_types import components_of, tile_type
 
 __all__ = ["channels_of", "document_of", "node"]
 
 # Lengths of chunks that are listed one by one.
 _MOST_LENGTHS = 20_000
+_MOST_FIELDS = 1000
 
 
 def node(roots: Roots, given: Parameters) -> Answer:
@@ -41,7 +41,7 @@ def document_of(roots: Roots, path: str, *, anew: bool = False) -> dict[str, Any
                 "attributes": {}, "attributes_truncated": False, "multiscale": None,
                 "first": first_array(roots, "")}  # fmt: skip
     attributes = attributes_of(found)
-    is_large = len(json.dumps(plain(attributes))) > MOST_ATTRIBUTE_BYTES
+    is_large = not fits(attributes, MOST_ATTRIBUTE_BYTES)
     both = {
         "path": path,
         "name": path.rpartition("/")[2] or roots.name_of(path),
@@ -67,7 +67,7 @@ def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
     return {
         "kind": "array",
         "shape": array.shape,
-        "dtype": str(array.dtype),
+        "dtype": dtype_text(array.dtype),
         "dims": dims,
         "units": units_of(array, parent),
         "tile": tile_type(array.dtype),
@@ -93,10 +93,10 @@ def _fields(dtype: Any) -> list[dict[str, Any]] | None:
     if not dtype.names:
         return None
     found = []
-    for name in dtype.names:
+    for name in dtype.names[:_MOST_FIELDS]:
         base, shape = dtype[name].base, dtype[name].shape
         tile = tile_type(base)
-        found.append({"name": name, "dtype": str(base), "tile": tile, "shape": shape})
+        found.append({"name": name, "dtype": dtype_text(base), "tile": tile, "shape": shape})
     return found
 
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from zarrix.viewer._answers import Answer, Refused
-from zarrix.viewer._cost import check_cost, chunk_range, decoded_bytes
-from zarrix.viewer._limits import MOST_DECODED_BYTES, MOST_ELEMENTS
+from zarrix.viewer._cost import chunk_range, is_affordable
+from zarrix.viewer._limits import MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
 from zarrix.viewer._tile import octets
 
@@ -38,19 +37,16 @@ def overview(roots: Roots, given: Parameters) -> Answer:
         by = max(1, -(-count // side))
         axes[axis] = (start, step * by, -(-count // by))
     quality = "exact" if all(axes[axis][1] == 1 for axis in shown) else "step"
-    if decoded_bytes(array, axes) > MOST_DECODED_BYTES:
+    if not is_affordable(array, axes):
         axes, quality = _coarse(array, axes, shown), "coarse"
     size = math.prod(1 if isinstance(one, int) else one[2] for one in axes)
     if size > MOST_ELEMENTS:
         raise Refused(413, f"{size:,} elements are more than {MOST_ELEMENTS:,}", "too-large")
-    check_cost(array, axes)
-    field = given.field(array)
-    key = tuple(one if isinstance(one, int) else _slice(*one) for one in axes)
-    values = array.get_basic_selection(key, fields=field) if field else array[key]
+    values = read(array, axes, given.cancel, given.field(array))
     steps = ",".join(str(axes[axis][1]) for axis in shown)
     begins = ",".join(str(axes[axis][0]) for axis in shown)
     more = {"x-zarrix-step": steps, "x-zarrix-begin": begins, "x-zarrix-quality": quality}
-    return octets(np.asarray(values), given.choice("as", "raw", "label"), more)
+    return octets(values, given.choice("as", "raw", "label"), more)
 
 
 def _coarse(array: Any, axes: list[Any], shown: list[int]) -> list[Any]:
@@ -74,10 +70,6 @@ def _coarse(array: Any, axes: list[Any], shown: list[int]) -> list[Any]:
             by = min(every, count) * lengths[axis]
             middle = min(start + by // 2, end)
             found[axis] = (middle, by, (end - middle) // by + 1)
-        if decoded_bytes(array, found) <= MOST_DECODED_BYTES or every >= max(counts):
+        if is_affordable(array, found) or every >= max(counts):
             return found
         every = -(-every * 5 // 4)
-
-
-def _slice(start: int, step: int, count: int) -> slice:
-    return slice(start, start + step * count, step) if count else slice(0, 0)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from zarrix._array.dimension_names import names_of
+from zarrix._engine import CancelToken
 from zarrix._errors import ArrayIndexError, suggestion
 from zarrix._selection.basic import try_basic
 from zarrix._selection.text import selection_of
@@ -13,6 +16,8 @@ from zarrix.viewer._answers import Refused
 from zarrix.viewer._limits import MOST_TEXT
 
 __all__ = ["Parameters", "Selected"]
+
+_WHOLE = re.compile("[+-]?[0-9]{1,19}")
 
 
 class Selected:
@@ -54,15 +59,28 @@ class Parameters:
     given : mapping of str to str
     known : sequence of str
         The names that the route has; others are refused.
+    cancel : CancelToken, optional
+        Of the request: a route asks it between its steps.
     """
 
-    def __init__(self, given: Mapping[str, str], known: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, str],
+        known: tuple[str, ...],
+        cancel: CancelToken | None = None,
+    ) -> None:
+        if not isinstance(given, Mapping):
+            raise Refused(400, "the parameters are not names with values")
         for name, value in given.items():
             if name not in known:
-                raise Refused(400, f"{name[:40]!r} is not a parameter{suggestion(name, known)}")
-            if not isinstance(value, str) or len(value) > MOST_TEXT:
+                shown = str(name)[:40]
+                raise Refused(400, f"{shown!r} is not a parameter{suggestion(shown, known)}")
+            if not isinstance(value, str):
+                raise Refused(400, f"{name} is not a text")
+            if len(value) > MOST_TEXT:
                 raise Refused(400, f"{name} is longer than {MOST_TEXT} characters")
         self._given = given
+        self.cancel = CancelToken() if cancel is None else cancel
 
     def text(self, name: str, default: str = "") -> str:
         """A text, as it was sent."""
@@ -73,19 +91,32 @@ class Parameters:
         text = self._given.get(name)
         if not text:
             return default
-        is_number = text.lstrip("+-").isdecimal() and text.isascii() and len(text) < 20
-        if not is_number or not least <= int(text) <= most:
+        found = _whole(text)
+        if found is None or not least <= found <= most:
             raise Refused(400, f"{name}={text[:40]!r} is not a whole number, {least} to {most}")
-        return int(text)
+        return found
 
     def wholes(self, name: str, most: int) -> list[int]:
         """At most so many whole numbers, with commas between them; not negative."""
         text = self._given.get(name, "")
-        parts = text.split(",") if text else []
-        good = all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts)
-        if not good or len(parts) > most:
+        found = [_whole(part) for part in text.split(",")] if text else []
+        known = [one for one in found if one is not None and 0 <= one < 2**63]
+        if len(known) < len(found) or len(found) > most:
             raise Refused(400, f"{name}={text[:40]!r} is not a list of at most {most} numbers")
-        return [int(part) for part in parts]
+        return known
+
+    def ends(self, name: str) -> tuple[float, float] | None:
+        """Two growing finite numbers; None if they are not said."""
+        text = self._given.get(name)
+        if not text:
+            return None
+        try:
+            low, high = (float(one) for one in text.split(","))
+        except ValueError:
+            low = high = math.nan
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise Refused(400, f"{name}={text[:60]!r} is not two growing numbers")
+        return low, high
 
     def choice(self, name: str, *known: str) -> str:
         """One of these words; the first one if it is not said."""
@@ -107,3 +138,8 @@ class Parameters:
     def selection(self, array: Any, name: str = "sel") -> Selected:
         """The selection of an array."""
         return Selected(self._given.get(name, ""), array)
+
+
+def _whole(text: str) -> int | None:
+    """The number that a text is; None if it is not a whole number of at most 19 digits."""
+    return int(text) if _WHOLE.fullmatch(text) else None

@@ -1,6 +1,7 @@
-"""A selection read part by part, so that memory does not grow with it.
+"""A selection read part by part, so that memory does not grow with it, and a request can end.
 
-Parts end at the borders of chunks, and each is at most some MiB: every chunk is decoded once.
+Parts end at the borders of chunks, and each is at most some MiB and some thousand chunks: every
+chunk is decoded once.
 """
 
 from __future__ import annotations
@@ -8,21 +9,73 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zarrix.viewer._cost import decoded_bytes
+import numpy as np
 
-__all__ = ["parts_of"]
+from zarrix._engine import CancelToken
+from zarrix._errors import CallCancelledError
+from zarrix.viewer._cost import check_cost, decoded_bytes, touched
+
+__all__ = ["check_going", "key_of_axes", "parts_of", "read"]
 
 _PART_BYTES = 32 * 2**20
+_PART_CHUNKS = 2**13
+
+
+def check_going(cancel: CancelToken) -> None:
+    """End the request if its connection has ended.
+
+    Raises
+    ------
+    CallCancelledError
+    """
+    if cancel.is_cancelled:
+        raise CallCancelledError("the request was cancelled")
+
+
+def read(array: Any, axes: Any, cancel: CancelToken, field: str | None = None) -> Any:
+    """The selected values as a NumPy array.
+
+    Raises
+    ------
+    Refused
+        Their chunks are too many or too large for one request.
+    CallCancelledError
+        The request was cancelled.
+    """
+    check_cost(array, axes)
+    found: Any = None
+    for part in parts_of(array, axes):
+        check_going(cancel)
+        key = key_of_axes(part)
+        values = array.get_basic_selection(key, fields=field) if field else array[key]
+        values = np.asarray(values)
+        if part == tuple(axes):
+            return values
+        if found is None:
+            shape = [one[2] for one in axes if not isinstance(one, int)]
+            # A field of arrays has further axes.
+            found = np.empty((*shape, *values.shape[len(shape) :]), values.dtype)
+        pairs = zip(axes, part, strict=True)
+        found[tuple(_within(*pair) for pair in pairs if not isinstance(pair[0], int))] = values
+    return found
+
+
+def _within(whole: Any, part: Any) -> slice:
+    """Where the part of a range lies in it."""
+    begin = (part[0] - whole[0]) // whole[1]
+    return slice(begin, begin + part[2])
 
 
 def parts_of(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
-    """Keys of parts of a selection that together are all of it, in no certain order."""
+    """The axes of parts of a selection that together are all of it, in no certain order."""
+    grid = array._metadata.inner_grid
     waiting = [tuple(axes)]
     while waiting:
         part = waiting.pop()
-        axis = _longest(array, part) if decoded_bytes(array, part) > _PART_BYTES else None
+        is_large = decoded_bytes(array, part) > _PART_BYTES or touched(grid, part) > _PART_CHUNKS
+        axis = _longest(array, part) if is_large else None
         if axis is None:
-            yield tuple(one if isinstance(one, int) else _slice(*one) for one in part)
+            yield part
             continue
         start, step, count = part[axis]
         middle = _border(array._metadata.inner_grid[axis], start, step, count)
@@ -57,6 +110,11 @@ def _border(grid: Any, start: int, step: int, count: int) -> int:
         before = (start - grid.find(middle).end) // -step + 1
     # The chunk of the middle may be that of the start.
     return before if 0 < before < count else count // 2
+
+
+def key_of_axes(axes: Any) -> tuple[Any, ...]:
+    """What the array is indexed with."""
+    return tuple(one if isinstance(one, int) else _slice(*one) for one in axes)
 
 
 def _slice(start: int, step: int, count: int) -> slice:

@@ -16,6 +16,8 @@ __all__ = ["first_array", "levels_of"]
 _MOST_LEVELS = 32
 # Groups that are opened to find an array that can be shown.
 _MOST_VISITED = 200
+# Members of each of them that are looked at.
+_MOST_MEMBERS = 2000
 
 
 def levels_of(roots: Roots, path: str, array: Any) -> list[dict[str, Any]]:
@@ -90,7 +92,7 @@ def first_array(roots: Roots, path: str) -> str | None:
         groups: list[str] = []
         for above in waiting:
             visited += 1
-            for name, member in roots.members(above):
+            for name, member in roots.members(above, _MOST_MEMBERS):
                 below = key_of(above, name)
                 if is_array(member):
                     arrays.append((member.ndim >= 2, member.size, below))

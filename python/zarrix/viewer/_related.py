@@ -11,13 +11,16 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from zarrix._engine import CancelToken
 from zarrix._nodes.broken import BrokenMember
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._axes import Plane, dims_of, plane_of
 from zarrix.viewer._guess import guess
 from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._parts import check_going
 from zarrix.viewer._roots import Roots, is_array
+from zarrix.viewer._text import dtype_text
 from zarrix.viewer._tile_types import tile_type
 
 __all__ = ["related"]
@@ -40,7 +43,7 @@ def related(roots: Roots, given: Parameters) -> Answer:
                 _coordinate(roots, path, name, size)
                 for name, size in zip(dims, array.shape, strict=True)
             ],
-            "siblings": _siblings(roots, path, array, dims),
+            "siblings": _siblings(roots, path, array, dims, given.cancel),
         }
     )
 
@@ -59,17 +62,20 @@ def _coordinate(roots: Roots, path: str, name: str | None, size: int) -> dict[st
             continue
         if is_array(found) and found.shape == (size,) and below != path:
             kind = tile_type(found.dtype)
-            return {"path": below, "length": size, "dtype": str(found.dtype), "tile": kind}
+            return {"path": below, "length": size, "dtype": dtype_text(found.dtype), "tile": kind}
     return None
 
 
-def _siblings(roots: Roots, path: str, array: Any, dims: list[str | None]) -> list[dict[str, Any]]:
+def _siblings(
+    roots: Roots, path: str, array: Any, dims: list[str | None], cancel: CancelToken
+) -> list[dict[str, Any]]:
     plane = plane_of(array.shape, dims)
     if plane is None:
         return []
     leading = _leading(array.shape, plane)
     found = []
     for below, other in _arrays(roots, path):
+        check_going(cancel)
         if below == path or tile_type(other.dtype) is None:
             continue
         names = dims_of(other, roots.parent(below))
@@ -84,7 +90,7 @@ def _siblings(roots: Roots, path: str, array: Any, dims: list[str | None]) -> li
             {
                 "path": below,
                 "shape": other.shape,
-                "dtype": str(other.dtype),
+                "dtype": dtype_text(other.dtype),
                 "dims": names,
                 "tile": tile_type(other.dtype),
                 "guess": {**guessed.document(), "channels": None},
@@ -126,7 +132,7 @@ def _arrays(roots: Roots, path: str) -> Iterator[tuple[str, Any]]:
             if group in seen:
                 continue
             seen.add(group)
-            for name, member in roots.members(group):
+            for name, member in roots.members(group, most - visited):
                 visited += 1
                 below = key_of(group, name)
                 if is_array(member):

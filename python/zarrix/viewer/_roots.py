@@ -6,6 +6,7 @@ Paths are those of Zarr below an opened node. Everything that could leave it (a 
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -128,16 +129,36 @@ class Roots:
         with self._lock:
             self._served = (self._served[0] + octets, self._served[1] + 1)
 
-    def members(self, path: str) -> Iterator[tuple[str, Any]]:
-        """Name and object of each member of a group; a `BrokenMember` where one cannot be opened.
+    def names(self, path: str) -> list[str]:
+        """The names that may be members of a group: one listing, which opens none of them."""
+        node = self.find(path)
+        if node is None:
+            return list(self.roots)
+        return [] if is_array(node) else node._store.child_names(node.path)
+
+    def members(
+        self, path: str, most: int, names: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, Any]]:
+        """Name and object of members of a group; a `BrokenMember` where one cannot be opened.
 
         An array has none.
+
+        Parameters
+        ----------
+        path : str
+        most : int
+            Only so many names are looked at.
+        names : sequence of str, optional
+            Those of `names` that are opened; the first ones if omitted.
         """
         node = self.find(path)
         if node is None:
-            yield from ((name, root.node) for name, root in self.roots.items())
+            known = ((name, root.node) for name, root in self.roots.items())
+            wanted = (pair for pair in known if names is None or pair[0] in names)
+            yield from itertools.islice(wanted, max(0, most))
         elif not is_array(node):
-            for member in node._shown_members():
+            looked = list((self.names(path) if names is None else names)[: max(0, most)])
+            for member in node._shown_members(looked):
                 yield (member.name or "").rpartition("/")[2], member
 
     def parent(self, path: str) -> Any:

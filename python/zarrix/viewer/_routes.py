@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from zarrix._engine import CancelToken
 from zarrix._errors import CallCancelledError, ZarrixError
 from zarrix.viewer._answers import Answer, Refused, refusal
 from zarrix.viewer._parameters import Parameters
@@ -21,42 +22,55 @@ _log = logging.getLogger("zarrix.viewer")
 
 
 class Route(NamedTuple):
-    """Where the function of a route is, and the names of its parameters."""
+    """Where the function of a route is, the names of its parameters, and its memory."""
 
     module: str
     parameters: tuple[str, ...]
+    most_bytes: int = 8 * 2**20
+    """Memory that it takes at most, for the answer or on the way."""
 
 
 ROUTES: dict[str, Route] = {
     "hello": Route("_hello", ()),
     "tree": Route("_tree", ("path", "offset", "limit", "filter")),
     "node": Route("_node", ("path",)),
-    "tile": Route("_tile", ("path", "sel", "field", "as")),
+    "tile": Route("_tile", ("path", "sel", "field", "as"), 64 * 2**20),
     "value": Route("_text", ("path", "index", "field")),
     "cells": Route("_text", ("path", "sel", "field")),
     "related": Route("_related", ("path",)),
-    "overview": Route("_overview", ("path", "sel", "axes", "side", "field", "as")),
+    "overview": Route("_overview", ("path", "sel", "axes", "side", "field", "as"), 64 * 2**20),
     "stored": Route("_stored", ("path", "sel")),
     "chunk": Route("_stored", ("path", "coords")),
     "plan": Route("_stored", ("path", "sel")),
-    "stats": Route("_stats", ("path", "sel", "field", "bins", "range")),
+    "stats": Route("_stats", ("path", "sel", "field", "bins", "range"), 160 * 2**20),
     "series": Route("_stats", ("path", "axis", "index", "width", "field")),
-    "crops": Route("_crops", ("path", "shape", "n", "seed")),
+    "crops": Route("_crops", ("path", "shape", "n", "seed"), 64 * 2**20),
     "code": Route("_export", ("path", "sel")),
-    "npy": Route("_export", ("path", "sel")),
+    "npy": Route("_export", ("path", "sel"), 160 * 2**20),
 }
 """Each function has the name of its route. Its module is imported on first use: those that count
 and draw samples need much of the package, and the first picture does not.
 """
 
 
-def answer(roots: Roots, name: str, given: Mapping[str, str]) -> Answer:
-    """The answer to a request; every error becomes one sentence."""
+def answer(
+    roots: Roots, name: str, given: Mapping[str, str], cancel: CancelToken | None = None
+) -> Answer:
+    """The answer to a request; every error becomes one sentence.
+
+    Parameters
+    ----------
+    roots : Roots
+    name : str
+    given : mapping of str to str
+    cancel : CancelToken, optional
+        Ends the request, between two steps of its work.
+    """
     route = ROUTES.get(name)
     try:
         if route is None:
             raise Refused(404, f"{name[:40]!r} is not a route", "route-not-found")
-        parameters = Parameters(given, route.parameters)
+        parameters = Parameters(given, route.parameters, cancel)
         function = getattr(importlib.import_module(f"zarrix.viewer.{route.module}"), name)
         found: Answer = function(roots, parameters)
     except Exception as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.viewer._cost import decoded_bytes
+from zarrix.viewer._cost import decoded_bytes, is_affordable
 
 __all__ = ["sampled"]
 
@@ -16,7 +16,7 @@ _MOST_CHUNKS = 256
 
 
 def sampled(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
-    """Keys of chunks that the selection touches, drawn at random; each has at least one element.
+    """The axes of chunks that the selection touches, drawn at random, with one element or more.
 
     A chunk larger than the sample is left out, so that the sample may be empty.
     """
@@ -36,9 +36,9 @@ def sampled(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
         seen.add(coords)
         parts = [_within(*pair) for pair in zip(axes, extents, strict=True)]
         left -= decoded_bytes(array, parts)
-        if left < 0:
+        if left < 0 or not is_affordable(array, parts):
             return
-        yield tuple(one if isinstance(one, int) else _slice(*one) for one in parts)
+        yield tuple(parts)
 
 
 def _within(axis: Any, extent: Any) -> Any:
@@ -51,7 +51,3 @@ def _within(axis: Any, extent: Any) -> Any:
     first = max(0, -(-(extent.begin - start) // step))
     last = min(count, -(-(extent.end - start) // step))
     return start + first * step, step, last - first
-
-
-def _slice(start: int, step: int, count: int) -> slice:
-    return slice(start, start + step * count, step)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from zarrix._errors import ZarrixError
+from zarrix.viewer._calls import Calls
 from zarrix.viewer._limits import MOST_CONNECTIONS
 
 if TYPE_CHECKING:
     # Optional package: uvicorn, of the extra "view".
     from uvicorn import Server
 
-__all__ = ["LOOPBACK", "hosts_of", "listen", "server_of"]
+__all__ = ["LOOPBACK", "hosts_of", "leave_if_stuck", "listen", "server_of"]
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _IDLE_S = 60
 _HEADER_BYTES = 16 * 1024
-# How long an end waits for answers that are being sent.
-_GRACE_S = 1
+# How long an end waits for answers that are being sent, and then for calls that run.
+_GRACE_S = 0.4
+_LAST_S = 0.2
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -66,6 +71,8 @@ def server_of(application: Any) -> Server:
     # Import time: it subclasses uvicorn's.
     from zarrix.viewer._connections import Connection
 
+    every: tuple[Calls, ...] = application.state.calls
+
     class Server(uvicorn.Server):
         """Ctrl-C is the usual end of a viewer, and not an error to raise again."""
 
@@ -73,6 +80,21 @@ def server_of(application: Any) -> Server:
         def capture_signals(self) -> Iterator[None]:
             with _ended_by(self.handle_exit):
                 yield
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Cancel what runs, and let readers have a moment for what is there."""
+            for calls in every:
+                calls.end()
+            last = asyncio.get_running_loop().call_later(_GRACE_S, self._break_off)
+            try:
+                await super().shutdown(sockets)
+            finally:
+                last.cancel()
+
+        def _break_off(self) -> None:
+            self.force_exit = True
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
 
     return Server(
         uvicorn.Config(
@@ -82,16 +104,31 @@ def server_of(application: Any) -> Server:
             loop="asyncio",
             lifespan="off",
             log_config=None,
-            log_level="error",
+            # Errors of the application are its own answers, and those of peers are their own.
+            log_level="critical",
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
+            # One more than there may be: it is told so.
+            limit_concurrency=MOST_CONNECTIONS + 1,
             timeout_keep_alive=_IDLE_S,
-            timeout_graceful_shutdown=_GRACE_S,
+            timeout_graceful_shutdown=1,
             h11_max_incomplete_event_size=_HEADER_BYTES,
         )
     )
+
+
+def leave_if_stuck(application: Any) -> None:
+    """End the process if a call still runs, such as one in a store that hangs.
+
+    An end of the interpreter would wait for its thread. All that was opened is closed before.
+    """
+    every: tuple[Calls, ...] = application.state.calls
+    if not all(calls.wait(_LAST_S) for calls in every):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(0)
 
 
 @contextlib.contextmanager

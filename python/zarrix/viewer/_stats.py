@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from zarrix.jobs._bit_counts import is_counted_exactly
 from zarrix.viewer._answers import Answer, Refused, json_answer
-from zarrix.viewer._cost import decoded_bytes
+from zarrix.viewer._cost import check_touched, decoded_bytes, is_affordable
 from zarrix.viewer._counted import Counted
 from zarrix.viewer._limits import MOST_DECODED_BYTES
 from zarrix.viewer._parameters import Parameters, Selected
-from zarrix.viewer._parts import parts_of
+from zarrix.viewer._parts import check_going, key_of_axes, parts_of
 from zarrix.viewer._roots import Roots
 from zarrix.viewer._sample import sampled
 from zarrix.viewer._tile_types import tile_type
@@ -35,7 +34,8 @@ def _numbers(array: Any, field: str | None) -> np.dtype[Any]:
     return np.dtype("f4") if dtype.kind == "V" else np.dtype(dtype)
 
 
-def _read(array: Any, key: Any, field: str | None) -> Any:
+def _read(array: Any, axes: Any, field: str | None) -> Any:
+    key = key_of_axes(axes)
     found = array.get_basic_selection(key, fields=field) if field else array[key]
     found = np.asarray(found).reshape(-1)
     # Types of ml_dtypes have no ufuncs for all of this.
@@ -49,24 +49,14 @@ def stats(roots: Roots, given: Parameters) -> Answer:
     dtype = _numbers(array, field)
     bins = given.whole("bins", 256, 1, _MOST_BINS)
     most = _MOST_COUNTED if is_counted_exactly(dtype) else _MOST_HELD
-    exact = decoded_bytes(array, selected.axes) <= most
+    ends = given.ends("range")
+    exact = is_affordable(array, selected.axes, most)
     found = Counted(dtype, None if field else array.fill_value)
-    for key in parts_of(array, selected.axes) if exact else sampled(array, selected.axes):
-        found.add(_read(array, key, field))
-    histogram, edges = found.histogram(_ends(given.text("range")), bins)
+    for part in parts_of(array, selected.axes) if exact else sampled(array, selected.axes):
+        check_going(given.cancel)
+        found.add(_read(array, part, field))
+    histogram, edges = found.histogram(ends, bins)
     return json_answer({**found.document(), "histogram": histogram, "edges": edges, "exact": exact})
-
-
-def _ends(text: str) -> tuple[float, float] | None:
-    if not text:
-        return None
-    try:
-        low, high = (float(one) for one in text.split(","))
-    except ValueError:
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise Refused(400, f"range={text[:60]!r} is not two growing numbers")
-    return low, high
 
 
 def series(roots: Roots, given: Parameters) -> Answer:
@@ -84,13 +74,16 @@ def series(roots: Roots, given: Parameters) -> Answer:
     needed = decoded_bytes(array, selected.axes)
     if needed > _MOST_STREAMED:
         raise Refused(413, f"this curve decodes {needed / 2**30:.1f} GiB of chunks", "too-large")
+    check_touched(array, selected.axes)
     length = array.shape[axis]
     step = max(1, -(-length // width))
     count = -(-length // step)
     low, high = np.full(count, np.nan), np.full(count, np.nan)
-    for key in parts_of(array, selected.axes):
-        values = _read(array, key, field).astype("f8")
-        bins = np.arange(key[axis].start, key[axis].start + values.size) // step
+    for part in parts_of(array, selected.axes):
+        check_going(given.cancel)
+        values = _read(array, part, field).astype("f8")
+        begin = part[axis][0]
+        bins = np.arange(begin, begin + values.size) // step
         np.fmin.at(low, bins, values)
         np.fmax.at(high, bins, values)
     return json_answer(

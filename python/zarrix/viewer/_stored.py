@@ -13,25 +13,28 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.stored import (
-    MOST_LOCAL,
-    MOST_REMOTE,
     box_of,
     chunk_key,
     inner_sizes,
     stored_sizes,
 )
+from zarrix._engine import CancelToken
 from zarrix._metadata.checksum import is_checked
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, Refused, json_answer
-from zarrix.viewer._cost import item_bytes
+from zarrix.viewer._cost import check_touched, item_bytes
 from zarrix.viewer._limits import MOST_CHUNKS
 from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._parts import check_going
 from zarrix.viewer._roots import Roots
 
 __all__ = ["chunk", "plan", "stored"]
 
-# Shards whose index is read.
+# Shards whose index is read, and entries of all these indexes.
 _MOST_INDEXES = 1024
+_MOST_ENTRIES = 4 * MOST_CHUNKS
+# Values that are asked for between two looks at the connection.
+_STEP = 4096
 
 Box = list[tuple[int, int]]
 
@@ -42,19 +45,41 @@ def stored(roots: Roots, given: Parameters) -> Answer:
     axes = given.selection(array).axes
     metadata = array._metadata
     outer = box_of(metadata.grid, axes)
-    count = math.prod(end - begin for begin, end in outer)
-    most = MOST_REMOTE if array.chunk_store.is_remote else MOST_LOCAL
-    if count > most:
-        raise Refused(413, f"{count:,} stored values are more than {most:,}", "too-large")
-    sizes = stored_sizes(array, outer)
+    # All chunks of the box, also those between the steps.
+    check_touched(array, [_without_step(axis) for axis in axes])
+    sizes = _sizes(array, outer, given.cancel)
     if metadata.shard_codec is None:
         return json_answer({**_runs(sizes, outer), "unit": "chunk", "shards": None})
     shards = _runs(sizes, outer)
     inner = box_of(metadata.inner_grid, axes)
-    found = _inner(array, sizes, outer, inner)
+    found = _inner(array, sizes, outer, inner, given.cancel)
     if found is None:
         return json_answer({**shards, "unit": "shard", "shards": shards})
     return json_answer({**_runs(found, inner), "unit": "chunk", "shards": shards})
+
+
+def _without_step(axis: Any) -> Any:
+    if isinstance(axis, int):
+        return axis
+    start, step, count = axis
+    last = start + step * (count - 1)
+    return min(start, last), 1, abs(last - start) + 1 if count else 0
+
+
+def _sizes(array: Any, box: Box, cancel: CancelToken) -> Any:
+    """`stored_sizes`, in steps between which the request can end."""
+    lengths = [end - begin for begin, end in box]
+    count = math.prod(lengths)
+    if count <= _STEP:
+        return stored_sizes(array, box)
+    axis = max(range(len(box)), key=lambda one: lengths[one])
+    by = max(1, _STEP // (count // lengths[axis]))
+    found = []
+    for begin in range(*box[axis], by):
+        check_going(cancel)
+        part = (begin, min(begin + by, box[axis][1]))
+        found.append(stored_sizes(array, [*box[:axis], part, *box[axis + 1 :]]))
+    return np.concatenate(found, axis=axis)
 
 
 def _runs(sizes: Any, box: Box) -> dict[str, Any]:
@@ -72,19 +97,24 @@ def _runs(sizes: Any, box: Box) -> dict[str, Any]:
     }
 
 
-def _inner(array: Any, sizes: Any, outer: Box, inner: Box) -> Any:
+def _ratio(metadata: Any) -> list[int]:
+    """How many inner chunks a shard has along each axis."""
+    pairs = zip(metadata.chunk_shape, metadata.inner_chunk_shape, strict=True)
+    return [-(-long // short) for long, short in pairs]
+
+
+def _inner(array: Any, sizes: Any, outer: Box, inner: Box, cancel: CancelToken) -> Any:
     """The lengths of the inner chunks in their box; None if too many, or if they are not known."""
     shape = [end - begin for begin, end in inner]
     indexes = int((sizes >= 0).sum())
     if math.prod(shape) > MOST_CHUNKS or indexes > _MOST_INDEXES:
         return None
-    metadata = array._metadata
-    ratio = [
-        -(-long // short)
-        for long, short in zip(metadata.chunk_shape, metadata.inner_chunk_shape, strict=True)
-    ]
+    ratio = _ratio(array._metadata)
+    if indexes * math.prod(ratio) > _MOST_ENTRIES:
+        return None
     found = np.full(shape, -1, np.int64)
     for at in np.argwhere(sizes >= 0).tolist():
+        check_going(cancel)
         coords = [begin + one for (begin, _), one in zip(outer, at, strict=True)]
         lengths = inner_sizes(array, coords)
         if lengths is None:
@@ -114,7 +144,8 @@ def chunk(roots: Roots, given: Parameters) -> Answer:
     key = key_of(array.path, chunk_key(metadata, outer))
     if metadata.shard_codec is not None:
         found["shard"] = {"coords": outer, "key": key, "bytes": max(size, 0), "stored": size >= 0}
-        lengths = inner_sizes(array, outer) if size >= 0 else None
+        is_known = size >= 0 and math.prod(_ratio(metadata)) <= _MOST_ENTRIES
+        lengths = inner_sizes(array, outer) if is_known else None
         if lengths is not None:
             size = int(lengths[tuple(a % n for a, n in zip(coords, lengths.shape, strict=True))])
     return json_answer(
@@ -132,7 +163,9 @@ def chunk(roots: Roots, given: Parameters) -> Answer:
 def plan(roots: Roots, given: Parameters) -> Answer:
     """What reading a selection touches and fetches."""
     array = roots.array(given.text("path"))
-    found = array.plan(given.selection(array).key)
+    selected = given.selection(array)
+    check_touched(array, selected.axes)
+    found = array.plan(selected.key)
     return json_answer(
         {
             **dataclasses.asdict(found),

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from zarrix._display.printable import printable
+from zarrix._engine import CancelToken
 from zarrix._nodes import nodes
 from zarrix._nodes.broken import BrokenMember
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._cost import item_bytes
 from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._parts import check_going
 from zarrix.viewer._roots import Roots, is_array
 
 __all__ = ["STREAMS", "Event", "events_of"]
@@ -33,6 +35,7 @@ _MOST_ARRAYS = 10_000
 _REASON = 500
 _LOOK_S = 2.0
 _TICK_S = 0.5
+_NAPS = 5
 # Folders of an array that are looked at for changes.
 _MOST_FOLDERS = 500
 
@@ -44,8 +47,10 @@ class Stream(NamedTuple):
     parameters: tuple[str, ...]
 
 
-def events_of(roots: Roots, name: str, given: Mapping[str, str]) -> Iterator[Event]:
-    """The events of a stream.
+def events_of(
+    roots: Roots, name: str, given: Mapping[str, str], cancel: CancelToken | None = None
+) -> Iterator[Event]:
+    """The events of a stream, until it ends or is cancelled.
 
     Raises
     ------
@@ -54,7 +59,7 @@ def events_of(roots: Roots, name: str, given: Mapping[str, str]) -> Iterator[Eve
     """
     if name not in STREAMS:
         raise Refused(404, f"{name[:40]!r} is not a stream", "route-not-found")
-    parameters = Parameters(given, STREAMS[name].parameters)
+    parameters = Parameters(given, STREAMS[name].parameters, cancel)
     roots.find(parameters.text("path"))
     return STREAMS[name].function(roots, parameters)
 
@@ -65,10 +70,10 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
     from zarrix.operate._verify import verify_keys
 
     begun = time.monotonic()
-    arrays = list(_arrays(roots, given.text("path")))
     listed = []
     total = done = broken = 0
-    for path, array in arrays:
+    for path, array in _arrays(roots, given.text("path")):
+        check_going(given.cancel)
         found = array._io.stored_chunks()
         total += len(found)
         listed.append((path, array, found))
@@ -79,6 +84,7 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
             size *= length
         step = max(1, min(_STEP_CHUNKS, _STEP_BYTES // max(1, size)))
         for begin in range(0, len(found), step):
+            check_going(given.cancel)
             part = dict(found[begin : begin + step])
             _, _, problems, _ = verify_keys(array, list(part))
             for problem in problems:
@@ -103,7 +109,7 @@ def _arrays(roots: Roots, path: str) -> Iterator[tuple[str, Any]]:
     waiting, count = [path], 0
     while waiting and count < _MOST_ARRAYS:
         group = waiting.pop()
-        for name, member in roots.members(group):
+        for name, member in roots.members(group, _MOST_ARRAYS):
             below = key_of(group, name)
             if is_array(member):
                 count += 1
@@ -120,7 +126,9 @@ def _events(roots: Roots, given: Parameters) -> Iterator[Event]:
     octets, tiles = roots.served
     then = looked
     while True:
-        time.sleep(_TICK_S)
+        for _ in range(_NAPS):
+            check_going(given.cancel)
+            time.sleep(_TICK_S / _NAPS)
         now = time.monotonic()
         if now - then >= 2 * _TICK_S:
             more, count = roots.served

@@ -8,16 +8,23 @@ import numpy as np
 
 from zarrix._display.printable import printable
 from zarrix.viewer._answers import Answer, Refused, json_answer
-from zarrix.viewer._cost import check_cost, chunk_range
+from zarrix.viewer._cost import chunk_range
 from zarrix.viewer._limits import MOST_CELLS
 from zarrix.viewer._parameters import Parameters, Selected
+from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
-from zarrix.viewer._tile import read
 
-__all__ = ["cells", "exact", "value"]
+__all__ = ["cells", "dtype_text", "exact", "value"]
 
 _LONGEST = 200
+_LONGEST_DTYPE = 1000
 _MOST_VALUES = 16
+
+
+def dtype_text(dtype: Any) -> str:
+    """A dtype in a line; one with very many fields is cut."""
+    text = str(dtype)
+    return text if len(text) <= _LONGEST_DTYPE else f"{text[: _LONGEST_DTYPE - 1]}…"
 
 
 def exact(element: Any) -> str:
@@ -38,7 +45,8 @@ def exact(element: Any) -> str:
         text = repr(element.tobytes() if isinstance(element, np.void) else bytes(element))
     else:
         text = str(element)
-    text = printable(text)
+    # Escapes make text longer, and no shorter.
+    text = printable(text[: _LONGEST + 1])
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -48,13 +56,12 @@ def cells(roots: Roots, given: Parameters) -> Answer:
     selected = given.selection(array)
     if selected.size > MOST_CELLS:
         raise Refused(413, f"{selected.size:,} cells are more than {MOST_CELLS:,}", "too-large")
-    check_cost(array, selected.axes)
-    values = _elements(array, selected, given.field(array))
+    values = _elements(array, selected, given)
     return json_answer({"shape": selected.shape, "cells": [exact(one) for one in values]})
 
 
-def _elements(array: Any, selected: Selected, field: str | None) -> list[Any]:
-    values = read(array, selected, field)
+def _elements(array: Any, selected: Selected, given: Parameters) -> list[Any]:
+    values = read(array, selected.axes, given.cancel, given.field(array))
     # A subarray field has further axes: the element is then an array.
     rows = values.reshape(selected.size, *values.shape[len(selected.shape) :])
     return list(rows)
@@ -63,13 +70,12 @@ def _elements(array: Any, selected: Selected, field: str | None) -> list[Any]:
 def value(roots: Roots, given: Parameters) -> Answer:
     """One element, or one along a short axis, and the chunk that it is in."""
     array = roots.array(given.text("path"))
-    selected = Selected(given.text("index"), array)
+    selected = given.selection(array, "index")
     if selected.size > _MOST_VALUES:
         raise Refused(413, f"{selected.size:,} values are more than {_MOST_VALUES}", "too-large")
-    check_cost(array, selected.axes)
-    texts = [exact(one) for one in _elements(array, selected, given.field(array))]
+    texts = [exact(one) for one in _elements(array, selected, given)]
     grid = array._metadata.inner_grid
     chunk = [chunk_range(one, axis)[0] for one, axis in zip(grid, selected.axes, strict=True)]
-    found: dict[str, Any] = {"dtype": str(array.dtype), "chunk": chunk}
+    found: dict[str, Any] = {"dtype": dtype_text(array.dtype), "chunk": chunk}
     found |= {"text": texts[0]} if selected.shape == () else {"texts": texts}
     return json_answer(found)

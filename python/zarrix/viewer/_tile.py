@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from zarrix.viewer._answers import Answer, Refused
-from zarrix.viewer._cost import check_cost
 from zarrix.viewer._limits import MOST_ELEMENTS
-from zarrix.viewer._parameters import Parameters, Selected
+from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
 from zarrix.viewer._tile_types import as_labels, as_tile
 
-__all__ = ["octets", "read", "tile"]
+__all__ = ["octets", "tile"]
 
 
 def tile(roots: Roots, given: Parameters) -> Answer:
@@ -25,15 +25,8 @@ def tile(roots: Roots, given: Parameters) -> Answer:
         raise Refused(
             413, f"{selected.size:,} elements are more than {MOST_ELEMENTS:,}", "too-large"
         )
-    check_cost(array, selected.axes)
-    values = read(array, selected, given.field(array))
+    values = read(array, selected.axes, given.cancel, given.field(array))
     return octets(values, given.choice("as", "raw", "label"))
-
-
-def read(array: Any, selected: Selected, field: str | None = None) -> Any:
-    """The selected values as a NumPy array."""
-    found = array.get_basic_selection(selected.key, fields=field) if field else array[selected.key]
-    return np.asarray(found)
 
 
 def octets(values: Any, form: str = "raw", more: dict[str, str] | None = None) -> Answer:

@@ -8,18 +8,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from zarrix._display.printable import printable
+from zarrix._engine import CancelToken
 from zarrix._nodes.broken import BrokenMember
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, json_answer
 from zarrix.viewer._badges import badges_of
 from zarrix.viewer._limits import MOST_MEMBERS
 from zarrix.viewer._parameters import Parameters
+from zarrix.viewer._parts import check_going
 from zarrix.viewer._roots import Roots, is_array
+from zarrix.viewer._text import dtype_text
 
 __all__ = ["described", "tree"]
 
-_MOST_VISITED = 20_000
+# Nodes that are looked at for a text; of a remote store, by requests.
+_MOST_VISITED = {False: 20_000, True: 2000}
 _BROKEN_TEXT = 300
+_NO_NODE = BrokenMember("", ValueError("this is neither an array nor a group"))
 
 
 def tree(roots: Roots, given: Parameters) -> Answer:
@@ -29,7 +34,7 @@ def tree(roots: Roots, given: Parameters) -> Answer:
     limit = given.whole("limit", 500, 1, MOST_MEMBERS)
     wanted = given.text("filter").casefold()
     if wanted:
-        found = _matching(path, wanted, roots)
+        found = _matching(path, wanted, roots, given.cancel)
         shown = [one for _, one in zip(range(limit + 1), found, strict=False)]
         return json_answer(
             {
@@ -40,18 +45,28 @@ def tree(roots: Roots, given: Parameters) -> Answer:
                 "truncated": len(shown) > limit,
             }
         )
-    members = sorted(roots.members(path), key=lambda one: _natural(one[0]))
-    part = members[offset : offset + limit]
-    shown = [described(key_of(path, name), one) for name, one in part]
-    return json_answer({"path": path, "total": len(members), "offset": offset, "members": shown})
+    names = sorted(roots.names(path), key=_natural)
+    is_large = len(names) > MOST_MEMBERS
+    if is_large:
+        # Only what is shown is opened, so that other folders count as well.
+        names, total = names[offset : offset + limit], len(names)
+    opened = dict(roots.members(path, MOST_MEMBERS, names))
+    if not is_large:
+        names = [name for name in names if name in opened]
+        names, total = names[offset : offset + limit], len(names)
+    shown = [described(key_of(path, name), opened.get(name, _NO_NODE)) for name in names]
+    return json_answer({"path": path, "total": total, "offset": offset, "members": shown})
 
 
-def _matching(path: str, wanted: str, roots: Roots) -> Iterator[dict[str, Any]]:
+def _matching(
+    path: str, wanted: str, roots: Roots, cancel: CancelToken
+) -> Iterator[dict[str, Any]]:
     waiting = deque([path])
-    visited = 0
-    while waiting and visited < _MOST_VISITED:
+    most, visited = _MOST_VISITED[roots.is_remote(path)], 0
+    while waiting and visited < most:
         above = waiting.popleft()
-        for name, member in roots.members(above):
+        for name, member in roots.members(above, most - visited):
+            check_going(cancel)
             visited += 1
             below = key_of(above, name)
             if wanted in below.casefold():
@@ -67,7 +82,7 @@ def described(path: str, node: Any) -> dict[str, Any]:
         reason = printable(str(node.reason))[:_BROKEN_TEXT]
         return {**found, "kind": "broken", "reason": reason, "badges": []}
     if is_array(node):
-        found |= {"kind": "array", "shape": node.shape, "dtype": str(node.dtype)}
+        found |= {"kind": "array", "shape": node.shape, "dtype": dtype_text(node.dtype)}
         found["nbytes"] = node.nbytes
     else:
         found["kind"] = "group"
@@ -76,5 +91,8 @@ def described(path: str, node: Any) -> dict[str, Any]:
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
     """A sort key in which ``frame10`` comes after ``frame9``."""
-    parts = re.split(r"(\d+)", name)
-    return [(True, int(one), "") if one.isdecimal() else (False, 0, one) for one in parts]
+    # Digits by their number and then as text: Python makes no number of thousands of them.
+    parts = ((one.isdecimal(), one.lstrip("0"), one) for one in re.split("([0-9]+)", name))
+    return [
+        (True, len(bare), bare) if is_number else (False, 0, one) for is_number, bare, one in parts
+    ]

@@ -8,7 +8,7 @@ a thread of their own.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from zarrix._engine import CancelToken
 from zarrix.viewer._answers import Answer, Refused, plain
 from zarrix.viewer._app import root_of
 from zarrix.viewer._roots import Root, Roots
@@ -26,6 +27,8 @@ from zarrix.viewer._streams import STREAMS, Event, events_of
 __all__ = ["Widget", "widget_of"]
 
 _AT_ONCE = 4
+# Requests that wait; a page has about six in flight.
+_MOST_WAITING = 64
 _MOST_STREAMS = 8
 _STATIC = files("zarrix.viewer").joinpath("static")
 
@@ -54,7 +57,7 @@ class Widget(anywidget.AnyWidget):
         super().__init__(**traits)
         self._roots = Roots([root])
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="zarrix-viewer")
-        self._cancelled: set[int] = set()
+        self._requests: dict[int, CancelToken] = {}
         self._streams: set[int] = set()
         self._lock = threading.Lock()
         self.on_msg(self._receive)
@@ -81,59 +84,76 @@ class Widget(anywidget.AnyWidget):
         number = content["id"]
         if content.get("cancel"):
             with self._lock:
-                self._cancelled.add(number)
+                token = self._requests.get(number)
+            if token is not None:
+                token.cancel()
             return
         given = content.get("params") or {}
         route = str(content.get("route", ""))
-        if route in STREAMS:
-            with self._lock:
-                is_busy = len(self._streams) >= _MOST_STREAMS
-                self._streams.add(number)
-            if is_busy:
-                self._end(number)
-                self._reply(number, failure(Refused(503, "too many streams are open"), route))
-                return
-            # Not in the pool, whose threads it would occupy.
-            threading.Thread(target=self._stream, args=(number, route, given), daemon=True).start()
-        else:
-            self._threads.submit(self._answer, number, route, given)
-
-    def _is_cancelled(self, number: int) -> bool:
+        is_stream, token = route in STREAMS, CancelToken()
         with self._lock:
-            return number in self._cancelled
+            waiting = len(self._requests) - len(self._streams)
+            is_busy = len(self._streams) >= _MOST_STREAMS if is_stream else waiting >= _MOST_WAITING
+            # A number that is in use is a mistake of the page.
+            is_known = number in self._requests
+            if not is_busy and not is_known:
+                self._requests[number] = token
+                if is_stream:
+                    self._streams.add(number)
+        if is_known:
+            return
+        if is_busy:
+            many = "streams are open" if is_stream else "requests wait"
+            self._reply(number, failure(Refused(503, f"too many {many}"), route))
+        elif is_stream:
+            # Not in the pool, whose threads it would occupy.
+            arguments = (number, route, given, token)
+            threading.Thread(target=self._stream, args=arguments, daemon=True).start()
+        else:
+            self._threads.submit(self._answer, number, route, given, token)
 
     def _end(self, number: int) -> None:
         with self._lock:
-            self._cancelled.discard(number)
+            self._requests.pop(number, None)
             self._streams.discard(number)
 
     def _reply(self, number: int, found: Answer) -> None:
         message = {"id": number, "status": found.status, "headers": found.headers}
         self.send(message, [found.body])
 
-    def _answer(self, number: int, route: str, given: dict[str, str]) -> None:
-        if not self._is_cancelled(number):
-            self._reply(number, answer(self._roots, route, given))
-        self._end(number)
-
-    def _stream(self, number: int, route: str, given: dict[str, str]) -> None:
+    def _answer(
+        self, number: int, route: str, given: Mapping[str, str], token: CancelToken
+    ) -> None:
         try:
-            events: Iterator[Event] = events_of(self._roots, route, given)
+            if not token.is_cancelled:
+                found = answer(self._roots, route, given, token)
+                if not token.is_cancelled:
+                    self._reply(number, found)
+        finally:
+            self._end(number)
+
+    def _stream(
+        self, number: int, route: str, given: Mapping[str, str], token: CancelToken
+    ) -> None:
+        try:
+            events: Iterator[Event] = events_of(self._roots, route, given, token)
             for name, value in events:
-                if self._is_cancelled(number):
+                if token.is_cancelled:
                     return
                 if name:
                     self.send({"id": number, "event": name, "data": plain(value)})
             self.send({"id": number, "end": True})
         except Exception as error:
-            self._reply(number, failure(error, route))
+            if not token.is_cancelled:
+                self._reply(number, failure(error, route))
         finally:
             self._end(number)
 
     def close(self) -> None:
         """Close the widget, and end its threads."""
         with self._lock:
-            self._cancelled |= self._streams
+            for token in self._requests.values():
+                token.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
         super().close()
 

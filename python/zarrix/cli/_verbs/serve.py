@@ -12,8 +12,9 @@ from zarrix.cli._ui import Ui
 EXAMPLES = ("zarrix serve data.zarr",)
 DESCRIPTION = (
     "Serve the stored keys of an array or a group over HTTP, with ranges and CORS, until Ctrl-C,\n"
-    "and print links of web viewers that read them. Only this machine can ask, but every page\n"
-    "that its browser opens may read what is served; --cors names the sites that may."
+    "and print links of web viewers that read them. Served are metadata documents and chunks, and\n"
+    "no other file. Only this machine can ask, and of the pages that its browser opens only those\n"
+    "viewers; --cors names other sites."
 )
 
 
@@ -26,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--cors", action="append", default=[], metavar="ORIGIN",
-        help="a site whose pages may read, such as https://neuroglancer-demo.appspot.com; may be "
-        "repeated (default: all)",
+        help="a site whose pages may read, such as https://neuroglancer-demo.appspot.com, or * for "
+        "all; may be repeated (default: those of the printed links)",
     )  # fmt: skip
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS",
@@ -54,8 +55,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need them.
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
-    from zarrix.viewer._serve import key_application, links
-    from zarrix.viewer._server import LOOPBACK, hosts_of, listen, server_of
+    from zarrix.viewer._serve import LINKED, key_application, links
+    from zarrix.viewer._server import LOOPBACK, hosts_of, leave_if_stuck, listen, server_of
 
     if arguments.host not in LOOPBACK and not arguments.allow_network:
         raise UsageError(
@@ -65,10 +66,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
         port = opened.getsockname()[1]
         hosts = hosts_of(arguments.host, port)
-        server = server_of(key_application(node, hosts, arguments.cors or ["*"]))
+        origins = arguments.cors or list(LINKED.values())
+        application = key_application(node, hosts, origins)
+        server = server_of(application)
         shown = "localhost" if arguments.host in (*LOOPBACK, "0.0.0.0", "::") else arguments.host
         address = f"http://{shown}:{port}"
-        found = links(address, node)
+        found = links(address, node, origins)
         if ui.json:
             ui.document({"address": address, "port": port, "links": found})
         else:
@@ -77,4 +80,5 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
                 ui.say(f"{name:<15} {link}")
         ui.note("Safari refuses pages that read from this machine; Ctrl-C ends it")
         server.run(sockets=[opened])
+    leave_if_stuck(application)
     return 0

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.viewer._app import application
     from zarrix.viewer._browser import has_browser, redirect_file, tunnel
     from zarrix.viewer._guard import Guard, new_token
-    from zarrix.viewer._server import LOOPBACK, hosts_of, listen, server_of
+    from zarrix.viewer._server import LOOPBACK, hosts_of, leave_if_stuck, listen, server_of
 
     if arguments.host not in LOOPBACK and not arguments.allow_network:
         raise UsageError(
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
         port = opened.getsockname()[1]
         hosts = hosts_of(arguments.host, port, tuple(arguments.allow_host))
-        server = server_of(application(roots, Guard(token, hosts), token))
+        page = application(roots, Guard(token, hosts), token)
+        server = server_of(page)
         shown = "127.0.0.1" if arguments.host in (*LOOPBACK, "0.0.0.0", "::") else arguments.host
         address = f"http://{shown}:{port}/#token={token}"
         if ui.json:
@@ -88,7 +89,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         ui.note("Ctrl-C ends it")
         with contextlib.ExitStack() as stack:
             if not (arguments.no_browser or over_ssh) and has_browser():
-                page = stack.enter_context(redirect_file(address))
-                webbrowser.open(page.as_uri())
+                file = stack.enter_context(redirect_file(address))
+                webbrowser.open(file.as_uri())
             server.run(sockets=[opened])
+    leave_if_stuck(page)
     return 0
