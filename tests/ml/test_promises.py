@@ -230,3 +230,48 @@ def test_text_and_sharded_arrays_are_read_too() -> None:
     for batch in ml.Loader(rows, 4):
         assert batch["name"].tolist() == names[batch["item"]].tolist()
         assert np.array_equal(batch["x"][:, 0], batch["item"] * 4)
+
+
+@pytest.fixture
+def _uncollected() -> Any:
+    """No garbage collection: what is not used any more must be free at once."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("_uncollected")
+@pytest.mark.parametrize("shuffle", ["full", "block", False])
+def test_early_breaks_take_the_memory_of_one_epoch(shuffle: Any) -> None:
+    """A call that was cancelled kept its batches by the traceback of its error."""
+    z = zarr.array(np.zeros((1200, 256), "f4"), chunks=(16, 256))
+    loader = ml.Loader(ml.Rows({"x": z}), 16, shuffle=shuffle)
+    for _ in range(100):
+        for batch in loader:
+            assert len(batch["x"]) == 16
+            break
+    assert loader._slots is not None
+    assert loader._slots.held_bytes <= z.nbytes + 10 * 16 * (1024 + 64)
+
+
+@pytest.mark.usefixtures("_uncollected")
+@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_errors_take_no_memory(prefetch: int, is_taken: bool) -> None:
+    def fails(batch: ml.Batch, rng: np.random.Generator) -> None:
+        raise LookupError
+
+    z = zarr.array(np.zeros((1200, 256), "f4"), chunks=(16, 256))
+    loader = ml.Loader(ml.Rows({"x": z}), 16, prefetch=prefetch, transform=fails, shuffle="full")
+    for _ in range(100):
+        batches = iter(loader)
+        if is_taken or not prefetch:
+            with pytest.raises(LookupError):
+                next(batches)
+        else:
+            batches._filler._await()  # type: ignore[attr-defined]
+        del batches
+    assert loader._slots is not None
+    # As many as one call reads.
+    assert loader._slots.held_bytes <= 20 * 16 * (1024 + 64)

@@ -181,7 +181,11 @@ class Filler:
             run = _Run()
             self._run = run
             self._error = None
-            raise error
+            try:
+                raise error
+            finally:
+                # The frames of its traceback have batches; this one would keep them with it.
+                del error
         raise StopIteration
 
     @property
@@ -214,10 +218,13 @@ class Filler:
     def _fill_here(self) -> None:
         if self._ready or self._stopped:
             return
-        if self._failed is not None:
-            error, begun = self._failed
-            self._begun, self._failed = begun, None
-            raise error
+        failed = self._failed
+        if failed is not None:
+            self._begun, self._failed = failed[1], None
+            try:
+                raise failed[0]
+            finally:
+                del failed
         if self._begun is None:
             fills = self._fills
             if fills is None:
@@ -258,7 +265,7 @@ class Filler:
             self._over.wait()
         if run.thread is not None and run.thread is not threading.current_thread():
             run.thread.join()
-        self._ready = deque()
+        self._ready, self._error, self._failed, self._divided = deque(), None, None, None
 
     # The thread's side
 
@@ -295,7 +302,11 @@ class Filler:
                 self._hand_over(self._fill(fill))
             self._pace.read(time.perf_counter() - since, len(fill))
             if self._failed is not None:
-                raise self._failed[0]
+                failed, self._failed = self._failed, None
+                try:
+                    raise failed[0]
+                finally:
+                    del failed
             # What is used up is replaced by what was read meanwhile.
             room = max(self._options.prefetch - 1, self._room(len(fill)))
             while len(self._ready) > room and not self._stopped:
@@ -404,16 +415,14 @@ class Filler:
         # The batches are the consumer's: what it has used is free for the next window.
         del entries, batch, divided
         try:
-            while waiting and reading.has(waiting[0][2]):
+            while waiting and not self._stopped and reading.has(waiting[0][2]):
                 one, batch, _ = waiting.popleft()
                 yield self._finished(self._marked(batch, one), one)
                 del batch
         finally:
             reading.join()
-        if reading.error is None:
+        if reading.error is None or self._stopped:
             return
-        if self._stopped:
-            raise reading.error
         # One by one, so that all batches before the one that fails are delivered.
         again = [one for one, _, _ in waiting]
         if self._divided is not None:

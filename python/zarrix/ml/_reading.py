@@ -57,8 +57,9 @@ class Reading:
         try:
             fetch(entries, cancel, progress=self._progress, threads=self._threads)
         except BaseException as error:
-            # For the thread that uses the entries.
-            self.error = error
+            # For the thread that uses the entries. The frames of the traceback have the memory of
+            # all batches, and this object: they would keep it until the next garbage collection.
+            self.error = error.with_traceback(None)
         finally:
             self._progress.end()
             ended(time.perf_counter() - since)
