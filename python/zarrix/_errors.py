@@ -27,6 +27,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         CopyError(RuntimeError)                                     copy
         ConversionError(ValueError)                                 conversion
         WriterError(RuntimeError)                                   writer
+        StateError(ValueError)                                      state
         JobError(RuntimeError)                                      job
             JobFailed                                               job-failed
             JobInterrupted                                          job-interrupted
@@ -75,6 +76,7 @@ __all__ = [
     "CopyError",
     "ConversionError",
     "WriterError",
+    "StateError",
     "JobError",
     "JobFailed",
     "JobInterrupted",
@@ -238,6 +240,12 @@ class WriterError(ZarrixError, RuntimeError):
     """Another call would change the length of an array while a stream writer is open."""
 
     kind = "writer"
+
+
+class StateError(ZarrixError, ValueError):
+    """A mapping is not the state of a loader, or that of another dataset, order or release."""
+
+    kind = "state"
 
 
 class JobError(ZarrixError, RuntimeError):

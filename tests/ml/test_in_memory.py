@@ -87,3 +87,29 @@ def test_mixed_with_stored_arrays_chunks_are_still_decoded_once() -> None:
     for batch in loader:
         np.testing.assert_array_equal(batch["x"], batch["item"])
         np.testing.assert_array_equal(batch["y"], batch["item"])
+
+
+def test_what_only_looks_like_an_array_is_refused_when_a_field_is_made() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+
+    class Looks:
+        shape, dtype = (3,), np.dtype("i4")
+
+    series = pandas.Series([1, 2, 3])
+    masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    for one, hint in (
+        (series, "np.asarray"),
+        (masked, r"filled\(value\)"),
+        (Looks(), "np.asarray"),
+    ):
+        for make in (
+            lambda one=one: ml.Rows({"x": one}),
+            lambda one=one: ml.Field(one),
+            lambda one=one: ml.Crops(
+                {"x": np.zeros((3, 4))}, dims="ty", size={"y": 2}, where=ml.fraction(one)
+            ),
+        ):
+            with pytest.raises(TypeError, match=f"of zarrix or of NumPy, not .*{hint}"):
+                make()
+    rows = ml.Rows({"x": series.to_numpy(), "y": masked.filled(0)})
+    assert rows[1]["x"] == 2

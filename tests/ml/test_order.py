@@ -19,6 +19,8 @@ GOLDEN = {
     "large": [229, 4274, 97, 3244, 4926, 2116, 4178, 3058],
     "block": [10, 30, 5, 25, 19, 20, 4, 24, 14, 27, 12, 23],
     "streams": [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1],
+    # Version 2 of blocks.
+    "runs": [3, 35, 34, 7, 5, 33, 8, 38, 37, 36, 6, 4],
     "draw": [
         1746930957136222866,
         12888150313554734345,
@@ -53,6 +55,7 @@ def test_splitmix_is_that_of_its_author() -> None:
 
 def test_the_order_is_that_of_version_1() -> None:
     blocks = Blocks(np.array([0, 3, 7, 8, 20, 31]), 2, 2, seed=5, epoch=1)
+    runs = Blocks(np.arange(0, 40, 3), 4, 1, seed=5, epoch=1, run=2)
     words = draw(9, "corner", 2, np.array([0, 2**33]), attempt=1)
     found = {
         "key": key_of(7, "item", 3),
@@ -60,6 +63,7 @@ def test_the_order_is_that_of_version_1() -> None:
         "large": Full(5000, 1, 2).at(np.arange(8))[0].tolist(),
         "block": blocks.at(np.arange(12))[0].tolist(),
         "streams": blocks.stream_of(np.arange(12)).tolist(),
+        "runs": runs.at(np.arange(12))[0].tolist(),
         "draw": [int(one) for word in words for one in word],
     }
     assert found == GOLDEN
@@ -105,6 +109,7 @@ def blocks(draws: Any) -> Blocks:
         draws(st.integers(1, 6)),
         draws(st.integers(0, 2**64 - 1)),
         draws(st.integers(0, 2**40)),
+        draws(st.integers(1, 4)),
     )
 
 
@@ -119,6 +124,9 @@ def test_blocks_give_every_item_once_and_each_block_in_one_window(order: Blocks)
     for block, window in zip(found.tolist(), order.window_of(positions).tolist(), strict=True):
         of_block.setdefault(block, set()).add(window)
     assert all(len(windows) == 1 for windows in of_block.values())
+    assert sorted(item for items in order.windows(order.size, order.size) for item in items) == (
+        positions.tolist()
+    )
     one_by_one = [int(order.at(np.array([place]))[0][0]) for place in positions]
     assert one_by_one == items.tolist()
 

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 from ml.data import items_of, numbered
 from zarrix import ml
+from zarrix.errors import StateError
 
 COUNT = 37
 ROWS = ml.Rows({"x": numbered(COUNT)})
@@ -257,21 +258,116 @@ def test_draws_with_weights_resume() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"fingerprint": "x"}, "fingerprint is .* in the state"),
+        ({"fingerprint": {}}, "what differs by its fingerprint is 'border', 'fields'"),
+        ({"fingerprint": "x"}, "not a mapping of digests"),
+        ({"fingerprint": {"kind": 1}}, "not a mapping of digests"),
         ({"size": 4}, "size is 37 here and 4"),
+        ({"size": 4, "seen": 5}, "seen 5 of 4"),
+        ({"size": True}, "'size' of the state is True"),
+        ({"partitions": 0}, "0 partitions"),
+        ({"partitions": 2**64}, "not a count up to"),
+        ({"seen": 2**64}, "not a count up to"),
+        ({"epoch": 2**64}, "'epoch' of the state is 18446744073709551616, not a count up to"),
+        ({"epoch": 2**32}, "not a count up to 4294967295"),
+        ({"epoch": 1.0}, "'epoch' of the state is 1.0"),
+        ({"epoch": None}, "'epoch' of the state is None"),
         ({"order": "block/9"}, "not one of this version"),
-        ({"zarrix.ml": 2}, "reads version 1"),
+        ({"order": 5}, "'order' of the state is 5, not text"),
+        ({"order": "block/1"}, "has no blocks"),
+        ({"order": "block/1:0"}, "not one of this version"),
+        ({"order": "block/1:-4"}, "not one of this version"),
+        ({"order": "block/1:²"}, "not one of this version"),
+        ({"order": "block/2:4:5"}, "has no blocks"),
+        ({"order": "block/2:4:1"}, "not one of this version"),
+        ({"order": "full/1:3"}, "not one of this version"),
+        ({"order": "mixed/1"}, "the order is block/1:10 here and mixed/1"),
+        ({"order": "sequential/1"}, "the order is block/1:10 here and sequential/1"),
+        ({"order": "o" * 10**6}, "not one of this version"),
+        ({"zarrix.ml": 3}, "version 3; this release reads version 2"),
+        ({"zarrix.ml": 0}, "reads version 2"),
+        ({"zarrix.ml": "2"}, "reads version 2"),
+        ({"zarrix.ml": True}, "reads version 2"),
+        ({"zarrix.ml": 1, "fingerprint": "12ab"}, "of version 1, which did not say all"),
         ({"seen": -1}, "'seen' of the state is -1"),
         ({"seed": "a"}, "'seed' of the state is 'a'"),
+        ({"seed": True}, "'seed' of the state is True"),
         ({"more": 1}, "has the keys"),
+        ({5: 1}, "has the keys"),
+        ({str(number): 1 for number in range(10**4)}, "has the keys"),
     ],
 )
 def test_a_state_of_another_dataset_is_an_error_that_says_what_differs(
     change: dict[str, Any], message: str
 ) -> None:
-    state = {**loader().state_dict(), **change}
-    with pytest.raises(ValueError, match=message):
+    one = loader(shuffle=True if "order" in change else "full")
+    state = {**one.state_dict(), **change}
+    before = one.state_dict()
+    with pytest.raises(StateError, match=message) as error:
+        one.load_state_dict(state)
+    assert len(str(error.value)) < 1000
+    assert one.state_dict() == before
+
+
+@pytest.mark.parametrize("state", [None, 5, "text", [], {}, {"zarrix.ml": 2}])
+def test_what_is_no_state_at_all_is_an_error(state: Any) -> None:
+    for strict in (True, False):
+        with pytest.raises(StateError, match="has the keys"):
+            loader().load_state_dict(state, strict=strict)
+
+
+def test_a_state_of_an_earlier_version_begins_its_next_epoch_if_that_is_asked_for() -> None:
+    """It did not say all that its order depends on, so that no sample of its epoch is certain."""
+    state = {
+        "zarrix.ml": 1,
+        "order": "full/1",
+        "seed": 9,
+        "epoch": 4,
+        "seen": 10,
+        "size": COUNT,
+        "partitions": 1,
+        "fingerprint": "0123456789abcdef",
+    }
+    one = loader()
+    one.load_state_dict(state, strict=False)
+    assert (one.epoch, one.seed) == (5, 9)
+    wanted = ml.Loader(ROWS, 5, seed=9)
+    wanted.set_epoch(5)
+    assert items_of(one) == items_of(wanted)
+
+
+def test_the_last_epoch_has_no_next_one() -> None:
+    last = 2**32 - 1
+    one = loader()
+    one.set_epoch(last)
+    assert sorted(items_of(one)) == list(range(COUNT))
+    state = one.state_dict()
+    assert state["epoch"] == last
+    with pytest.raises(ValueError, match="epoch 4294967296 is beyond the last one"):
         loader().load_state_dict(state)
+    for epoch in (2**32, 2**64, -1):
+        for call in (one.set_epoch, ROWS.set_epoch, ml.torch.BatchSampler(ROWS).set_epoch):
+            with pytest.raises(ValueError, match="epoch"):
+                call(epoch)
+    with pytest.raises(TypeError):
+        one.set_epoch(1.5)  # type: ignore[arg-type]
+
+
+def test_a_length_is_that_of_an_epoch_and_of_an_iterator_what_is_left() -> None:
+    """Trainers count batches from the begin of an epoch (Lightning), a pass counts its own."""
+    first = loader()
+    batches = iter(first)
+    assert (len(first), len(batches)) == (8, 8)  # type: ignore[arg-type]
+    for left in range(7, -1, -1):
+        next(batches)
+        assert (len(first), len(batches)) == (8, left)  # type: ignore[arg-type]
+    middle = loader()
+    taken(middle, 3)
+    resumed = loader(4)
+    resumed.load_state_dict(middle.state_dict())
+    rest = iter(resumed)
+    assert (len(resumed), len(rest)) == (10, 6)  # type: ignore[arg-type]
+    assert len(list(rest)) == 6
+    assert len(list(resumed)) == 10
 
 
 def test_without_strict_the_next_epoch_begins() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._dataset import Draws, check_border, sizes_of
+from zarrix.ml._dataset import Draws, digest_of
 from zarrix.ml._fields import Column, as_fields, columns_of, names_of_axes
 from zarrix.ml._places import Places
 from zarrix.ml._random import Ints
 from zarrix.ml._split import Divisible
+from zarrix.ml._windows import check_border, sizes_of
 
 __all__ = ["Clips"]
 
@@ -310,10 +311,14 @@ class Clips(Divisible):
         return (self._frames - 1) * int(self._every) + 1 if self._clocks is None else self._frames
 
     def _spec(self) -> dict[str, Any]:
+        every = self._every if self._clocks is None else float(self._every)
+        bounds = np.stack([self._episode_groups, self._lows, self._highs])
         return {
-            "frames": [self._frames, self._every, self._stride],
-            "episodes": [int(self._highs.sum()), len(self._highs)],
+            "frames": [self._time, self._frames, every, self._stride],
+            "episodes": digest_of(bounds.astype(np.int64)),
+            "times": self._clocks and [digest_of(clock) for clock in self._clocks],
             "ends": self._ends_at,
+            "crop": self._places.identity(),
         }
 
     def _parts_by(self) -> dict[str, Ints]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._dataset import check_border, sizes_of
 from zarrix.ml._fields import Field, as_fields, columns_of, names_of_axes
 from zarrix.ml._places import Places
 from zarrix.ml._random import Ints
 from zarrix.ml._split import Divisible
+from zarrix.ml._windows import check_border, sizes_of
 
 __all__ = ["Crops"]
 
@@ -173,6 +173,9 @@ class Crops(Divisible):
 
     def _spec(self) -> dict[str, Any]:
         where = None if self._where is None else self._where.digest
-        per_item = self._per_item.tolist()
-        per_item = per_item[0] if self._density is None else per_item
-        return {"per_item": per_item, "over": self._over, "where": where}
+        return {
+            "per_item": self._per_item.tolist(),
+            "over": [self._dims.index(dim) for dim in self._over],
+            "where": where,
+            "crop": self._places.identity(),
+        }

@@ -13,22 +13,15 @@ from zarrix._array.array import Array
 from zarrix.ml._csr import CSR
 from zarrix.ml._fetch import Entry
 
-__all__ = ["chunks_of", "share_of_an_item", "times_less", "used_bytes"]
+__all__ = ["chunks_of", "overlap_of_blocks", "share_of_an_item", "times_less", "used_bytes"]
 
-# Samples of which the mean is taken.
+# Samples, and blocks, of which the mean is taken.
 _SAMPLES = 8
+_BLOCKS = 64
 
 
 def share_of_an_item(dataset: Any) -> float:
-    """Which part of all chunks of a dataset one item touches, by bytes; estimated from a few."""
-    parts = getattr(dataset, "_parts", None)
-    if parts is not None:
-        whole = sum(dataset._shares)
-        shares = zip(parts, dataset._shares, strict=True)
-        return max(float(share_of_an_item(part) * share / whole) for part, share in shares)
-    base = getattr(dataset, "_base", None)
-    if base is not None:
-        return share_of_an_item(base) * (len(base) / len(dataset))
+    """Which part of all chunks of a dataset of windows one item touches, by bytes."""
     arrays = {
         id(source.array): int(source.array.nbytes)
         for group in dataset._reads
@@ -44,6 +37,34 @@ def share_of_an_item(dataset: Any) -> float:
     for row in range(count):
         touched += chunks_of(dataset._batch(draws[row : row + 1])[1])[0]
     return touched / count / sum(arrays.values())
+
+
+def overlap_of_blocks(dataset: Any) -> float:
+    """How much of further blocks the items of a block touch, on average; estimated from a few.
+
+    Items of a block begin in one chunk of the reference along the axis of items. The last of them
+    reaches farthest.
+    """
+    axis, blocks = dataset._axis, dataset._blocks
+    arrays = [source[0].array for source in dataset._reads]
+    if axis is None or not all(type(array) is Array for array in arrays):
+        return 0.0
+    count = len(blocks) - 1
+    some = np.unique(np.linspace(0, count - 1, min(_BLOCKS, count)).astype(np.int64))
+    last = blocks[some + 1] - 1
+    draws = dataset._draws(last, 0, 0, None)
+    groups = np.zeros(len(last), np.int64) if draws.groups is None else draws.groups
+    ends = draws.starts[0][:, :, axis].max(axis=1) + dataset._windows(0)[axis] - 1
+    further = 0.0
+    for group, begin, end in zip(groups, draws.corners[:, axis], ends, strict=True):
+        metadata, length = arrays[group]._metadata, int(arrays[group].shape[axis])
+        if not length:
+            continue
+        grid, inner = metadata.grid[axis], metadata.inner_grid[axis]
+        own = grid.chunk(grid.find(int(begin)).chunk)
+        reach = inner.chunk(inner.find(min(int(end), length - 1)).chunk)
+        further += max(0, reach.end - own.end) / (own.end - own.begin)
+    return further / len(last)
 
 
 def times_less(share: float, items: int, size: int) -> float:

@@ -16,6 +16,7 @@ from zarrix.ml._state import Order as Choice
 __all__ = ["choose", "order_of", "randomness", "sample_bytes"]
 
 _ENOUGH = 0.9
+_RUN = 3
 
 
 def sample_bytes(dataset: Any) -> int:
@@ -48,16 +49,27 @@ def choose(dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions:
         )
     if shuffle == "full":
         return Choice("full")
-    begins = dataset._begins()
+    begins = dataset._blocks
     blocks = len(begins) - 1
     streams = max(1, min(partitions, blocks))
     each = -(-sample_bytes(dataset) * len(dataset) // blocks)
     group = max(1, min(-(-blocks // streams), memory // 2 // max(1, each)))
+    run = _run_of(dataset._overlap(), group)
+    # Windows have whole runs.
+    group -= group % run
     if shuffle is True:
         near, far = randomness(blocks, group * streams, batch_size)
         if blocks == len(dataset) or near < _ENOUGH * far:
             return Choice("full")
-    return Choice("block", group, streams)
+    return Choice("block", group, streams, run)
+
+
+def _run_of(overlap: float, group: int) -> int:
+    """How many neighbouring blocks stay together, of which the last one touches others.
+
+    So many that a chunk is read 1.33 times, if the memory holds them.
+    """
+    return max(1, min(group, math.ceil(_RUN * overlap)))
 
 
 def order_of(
@@ -71,7 +83,7 @@ def order_of(
     if choice.kind == "sequential":
         return Sequential(len(dataset))
     if choice.kind == "block":
-        return Blocks(dataset._begins(), choice.group, choice.partitions, seed, epoch)
+        return Blocks(dataset._blocks, choice.group, choice.partitions, seed, epoch, choice.run)
     return Full(len(dataset), seed, epoch)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._array.array import Array
 from zarrix._errors import suggestion
 from zarrix._hierarchy.group import Group
 from zarrix.ml._csr import CSR
@@ -88,7 +89,8 @@ class Field:
         layout: str | Sequence[str] | None = None,
         rate: int | None = None,
     ) -> None:
-        if isinstance(array, Field) or not (hasattr(array, "shape") and hasattr(array, "dtype")):
+        if not isinstance(array, Array | CSR | np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            # Others have a shape and a data type, too, and fail or lose their mask when read.
             raise TypeError(
                 f"a field is an array of zarrix or of NumPy, not {type(array).__name__}"
                 f"{_hint(array)}"
@@ -102,7 +104,7 @@ class Field:
             raise ValueError(f"nan={nan!r}: values of {array.dtype} are never NaN")
         if name is not None and np.dtype(array.dtype).kind not in "iufb":
             raise ValueError(f"values of {array.dtype} are not converted to {name}")
-        self.array = array
+        self.array: Any = array
         self.dims = None if dims is None else tuple(dims)
         self.dtype = name
         self.layout = None if layout is None else tuple(layout)
@@ -117,8 +119,13 @@ class Field:
 
 
 def _hint(array: Any) -> str:
-    is_sparse = isinstance(array, Group) and "indptr" in array
-    return "; ml.CSR(group) reads a sparse matrix" if is_sparse else ""
+    if isinstance(array, Group):
+        return "; ml.CSR(group) reads a sparse matrix" if "indptr" in array else ""
+    if isinstance(array, np.ma.MaskedArray):
+        return "; array.filled(value) says what masked elements are"
+    if isinstance(array, np.generic) or not hasattr(array, "shape"):
+        return ""
+    return "; np.asarray(array) reads it into memory"
 
 
 def _target(dtype: Any) -> str:
@@ -186,6 +193,17 @@ class Column:
     offset: npt.NDArray[np.float64]
     clip: tuple[float, float] | None
     nan: NanRule
+
+    def identity(self) -> dict[str, Any]:
+        """All that determines an entry of a sample, in terms of JSON; names of axes do not."""
+        found = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.ndarray):
+                value = value.tolist()
+            if one.name != "dims":
+                found[one.name] = str(value) if isinstance(value, np.dtype) else value
+        return found
 
     def starts(self, corners: Ints) -> Ints:
         """Where the window of each corner begins."""
@@ -369,6 +387,10 @@ class MaskGrid(NamedTuple):
     frame_down: tuple[int, ...]
     up: Ints
     down: Ints
+
+    def identity(self) -> list[list[int]]:
+        """The same in terms of JSON."""
+        return [[int(one) for one in part] for part in self]
 
     def read(self, mask: Any, frame: Sequence[int]) -> Any:
         """The cropped dimensions of one frame; a dimension beyond these must have one element."""

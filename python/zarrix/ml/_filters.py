@@ -7,7 +7,6 @@ of more than 2^31 elements are not indexed: each item draws places until the mas
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._errors import suggestion
+from zarrix.ml._dataset import digest_of
 from zarrix.ml._fields import Field, grid_of
 from zarrix.ml._lazy_mask import OPERATORS, Drawn
 from zarrix.ml._places import Places
@@ -281,11 +281,12 @@ class _Passing:
     def __init__(self, places: Places, found: list[tuple[Ints, Ints, Any]]) -> None:
         self._places, self._found = places, found
         self.frames = [frames for frames, _, _ in found]
-        digest = hashlib.sha256()
-        for frames, before, bits in found:
-            digest.update(frames.tobytes() + before.tobytes())
-            digest.update(b"" if bits is None else bits.tobytes())
-        self.digest = digest.hexdigest()[:16]
+        self.digest = digest_of(
+            [
+                [digest_of(frames), digest_of(before), bits is not None and digest_of(bits)]
+                for frames, before, bits in found
+            ]
+        )
 
     def corners(
         self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
@@ -333,17 +334,16 @@ class Foreground(_Filter):
         """List the labelled elements of a dataset's frames."""
         self._open(*where)
         self._check_size()
-        tables: list[list[list[Any]]] = []
-        digest = hashlib.sha256(str((self._share, self._classes)).encode())
-        for group, shape in enumerate(self._shapes):
-            tables.append([])
-            for frame in range(math.prod(shape)):
-                tables[group].append(self._elements(group, frame))
-                for one in tables[group][-1]:
-                    digest.update(one.tobytes())
+        tables = [
+            [self._elements(group, frame) for frame in range(math.prod(shape))]
+            for group, shape in enumerate(self._shapes)
+        ]
+        elements = [[[digest_of(one) for one in frame] for frame in group] for group in tables]
         frames = [np.arange(math.prod(shape)) for shape in self._shapes]
         grids = [(grid.up, grid.down) for grid in self._grids]
-        return _Centred(self._places, self._share, tables, frames, grids, digest.hexdigest()[:16])
+        own = [grid.identity() for grid in self._grids]
+        digest = digest_of(["centred", self._share, elements, own])
+        return _Centred(self._places, self._share, tables, frames, grids, digest)
 
     def _elements(self, group: int, frame: int) -> list[Any]:
         """Coordinates of elements of each class that is there."""

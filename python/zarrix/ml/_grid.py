@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._dataset import check_border, sizes_of
 from zarrix.ml._fields import as_fields, columns_of, names_of_axes
 from zarrix.ml._random import Ints
 from zarrix.ml._split import Divisible
+from zarrix.ml._windows import check_border, sizes_of
 
 __all__ = ["Grid"]
 
@@ -155,7 +155,11 @@ class Grid(Divisible):
         return positions * rest * len(self._orders[group])
 
     def _spec(self) -> dict[str, Any]:
-        return {"stride": self._stride, "over": self._over}
+        axes = [self._dims.index(dim) for dim in self._divided]
+        return {
+            "windows": [[self._size[dim], self._stride[dim]] for dim in self._divided],
+            "axes": [axes, [self._dims.index(dim) for dim in self._over]],
+        }
 
 
 def _z_order(counts: Sequence[int]) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import operator
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from zarrix._array.array import Array
 from zarrix._array.many import read_many
+from zarrix.ml._dataset import digest_of
 from zarrix.ml._fields import MaskGrid
 from zarrix.ml._places import Places
 from zarrix.ml._random import Ints
@@ -37,8 +37,8 @@ class Drawn:
         self._op, self._threshold, self._tries = rule
         #: Every frame has items: which ones have a place that passes is not known.
         self.frames = [np.arange(math.prod(shape)) for shape in shapes]
-        text = repr((rule, [tuple(mask.shape) for mask in masks]))
-        self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        shapes_of = [list(mask.shape) for mask in masks]
+        self.digest = digest_of(["drawn", rule, shapes_of, [grid.identity() for grid in grids]])
 
     def corners(
         self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import threading
 import weakref
@@ -14,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from zarrix._display.table import info_table
-from zarrix._errors import suggestion
+from zarrix._errors import StateError, suggestion
 from zarrix.ml._batch import Batch
-from zarrix.ml._dataset import Dataset
-from zarrix.ml._decoding import share_of_an_item
+from zarrix.ml._dataset import Dataset, digest_of
 from zarrix.ml._deliver import deliverer
 from zarrix.ml._epochs import choose, order_of
 from zarrix.ml._fetch import Frozen
@@ -29,13 +27,14 @@ from zarrix.ml._preview import Preview, preview_of
 from zarrix.ml._rank import rank_and_world
 from zarrix.ml._schedule import Schedule
 from zarrix.ml._slots import Slots
-from zarrix.ml._state import State
+from zarrix.ml._state import Order, State, checked_epoch
 from zarrix.ml._stats import Counters, Stats
 from zarrix.ml._threads import threads_of_loader
 
 __all__ = ["Loader"]
 
 _ON_ERROR = ("raise", "replace", "fill")
+_FREE = ("full", "block")
 # How long dropping an iterator waits for its thread.
 _DROPPED_S = 5.0
 
@@ -43,10 +42,11 @@ _DROPPED_S = 5.0
 class Loader:
     """Batches of a dataset: each one native call, read ahead by a thread, exact to resume.
 
-    The order of an epoch is a function of seed, epoch and position, the same for any number of
-    ranks, any batch size and any number of threads. The state is one position; nothing is lost or
-    repeated when another run, of any number of ranks, goes on from it. Samples never repeat within
-    an epoch, except those that pad the last batch, which ``batch["valid"]`` marks.
+    The order of an epoch is a function of seed, epoch and position. The state is one position;
+    nothing is lost or repeated when another run, of any number of ranks and any batch size, goes on
+    from it. A fresh run has the same order with any of these for "full" and False; "block" depends
+    on ``memory`` and ``partitions``, too. Samples never repeat within an epoch, except those that
+    pad the last batch, which ``batch["valid"]`` marks, and those of ``weights`` and of a `Mix`.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class Loader:
         Samples of a batch on one rank.
     shuffle : bool or {"full", "block"}
         "full" is any order of all items; "block" reads the chunks of some blocks together and
-        shuffles what lies in them. True takes "block" if its batches have at least 0.9 of the
-        different blocks of a full shuffle, else "full"; the state says which. False is the
-        order of items.
+        shuffles what lies in them, where clips cross chunks in runs of neighbouring blocks. True
+        takes "block" if its batches have at least 0.9 of the different blocks of a full shuffle,
+        else "full"; the state says which. False is the order of items.
     seed : int
     rank, world : int, optional
         Which of how many processes this is; from torch.distributed, RANK and WORLD_SIZE, or jax
@@ -217,7 +217,11 @@ class Loader:
         return replace(self._state(), seen=min(seen, size)).to_json()
 
     def __len__(self) -> int:
-        """Batches of a whole epoch on each rank."""
+        """Batches of a whole epoch on each rank, also where one is resumed.
+
+        Trainers count batches of an epoch from its begin. ``len(iter(loader))`` are those that are
+        left.
+        """
         return len(self._schedule(0))
 
     def _schedule(self, first: int) -> Schedule:
@@ -249,7 +253,7 @@ class Loader:
         Raises
         ------
         ValueError
-            ``epoch`` is negative.
+            ``epoch`` is negative, or more than 4294967295.
 
         Examples
         --------
@@ -260,10 +264,9 @@ class Loader:
         >>> loader.epoch
         7
         """
-        if epoch < 0:
-            raise ValueError(f"epoch {epoch} is negative")
+        epoch = checked_epoch(epoch)
         if self._begun or epoch != self._epoch:
-            self._epoch, self._seen, self._begun = int(epoch), 0, False
+            self._epoch, self._seen, self._begun = epoch, 0, False
 
     # State
 
@@ -287,9 +290,18 @@ class Loader:
         return self._state().to_json()
 
     def _state(self) -> State:
-        size = self._order_size()
-        print_of = self.dataset._fingerprint() + _print_of(self._cumulative)
-        return State(self._choice, self.seed, self._epoch, min(self._seen, size), size, print_of)
+        size, choice = self._order_size(), self._choice
+        seen = min(self._seen, size)
+        return State(choice, self.seed, self._epoch, seen, size, self._fingerprint(choice))
+
+    def _fingerprint(self, choice: Order) -> dict[str, str]:
+        """Digests of all that samples and an order depend on, apart from values of arrays."""
+        found = self.dataset._fingerprint()
+        if self._cumulative is not None:
+            found["weights"] = digest_of(self._cumulative)
+        if choice.has_blocks:
+            found["blocks"] = digest_of(self.dataset._blocks)
+        return found
 
     def _order_size(self) -> int:
         if isinstance(self.dataset, Mix):
@@ -311,9 +323,9 @@ class Loader:
 
         Raises
         ------
-        ValueError
-            ``state_dict`` is not a state, or that of another dataset or order; the message lists
-            what differs.
+        StateError
+            ``state_dict`` is not a state, is of an earlier version, or is that of another dataset
+            or order; the message lists what differs.
 
         Examples
         --------
@@ -328,30 +340,25 @@ class Loader:
         4
         """
         state = State.of(state_dict)
-        own = self._state()
-        differs = [
-            f"{name} is {getattr(own, name)!r} here and {getattr(state, name)!r} in the state"
-            for name in ("size", "fingerprint")
-            if getattr(own, name) != getattr(state, name)
-        ]
+        own = replace(self._state(), fingerprint=self._fingerprint(state.order))
+        differs = own.differences(state)
         # The kind that shuffle=True chose may have been chosen otherwise elsewhere.
-        free = self._shuffle is True and not isinstance(self.dataset, Mix)
-        if own.order.kind != state.order.kind and not free:
+        free = _FREE if self._shuffle is True and not isinstance(self.dataset, Mix) else ()
+        kinds = {own.order.kind, state.order.kind}
+        if len(kinds) > 1 and not kinds.issubset(free):
             differs.append(f"the order is {own.order} here and {state.order} in the state")
         if differs and strict:
-            raise ValueError(
+            raise StateError(
                 "the state is of another dataset or order: "
                 + "; ".join(differs)
                 + "; strict=False begins its next epoch"
             )
-        self.seed, self._epoch, self._seen = state.seed, state.epoch, state.seen
-        self._begun = False
-        if differs:
-            self._epoch, self._seen = state.epoch + 1, 0
-            return
-        self._choice = state.order
-        if state.seen >= state.size:
-            self._epoch, self._seen = state.epoch + 1, 0
+        is_over = bool(differs) or state.seen >= state.size
+        epoch = checked_epoch(state.epoch + 1) if is_over else state.epoch
+        self.seed, self._epoch, self._begun = state.seed, epoch, False
+        self._seen = 0 if is_over else state.seen
+        if not differs:
+            self._choice = state.order
 
     def plan(self) -> Plan:
         """What an epoch will cost: read amplification, randomness and memory; nothing is read.
@@ -496,7 +503,7 @@ class Loader:
 
     @functools.cached_property
     def _share(self) -> float:
-        return share_of_an_item(self.dataset)
+        return self.dataset._share()
 
     def _slots_here(self) -> Slots:
         """The memory of batches, used again in each epoch; a forked child has its own."""
@@ -602,7 +609,8 @@ class _Batches(Iterator[Any]):
         return loader if is_newest else None
 
     def __len__(self) -> int:
-        return len(self._schedule)
+        """Batches that are left."""
+        return len(replace(self._schedule, first=self._seen))
 
     def close(self) -> None:
         self._filler.close()
@@ -622,7 +630,3 @@ def _cumulative(dataset: Dataset, weights: Any, samples: int | None) -> tuple[An
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("weights= are finite numbers that are not negative, and not all 0")
     return np.cumsum(weights), int(samples or len(dataset))
-
-
-def _print_of(cumulative: Any) -> str:
-    return "" if cumulative is None else "-" + hashlib.sha256(cumulative).hexdigest()[:8]

@@ -13,12 +13,11 @@ from zarrix.ml._fetch import Entry, Frozen
 from zarrix.ml._fields import Column
 from zarrix.ml._order import proportions
 from zarrix.ml._random import Ints
-from zarrix.ml._split import Divisible
 
 __all__ = ["Mix"]
 
 
-class Mix(Divisible):
+class Mix(Dataset):
     """Datasets with equal samples, mixed in proportion to weights.
 
     Each run of a few positions of the order has exactly the share of every dataset, so that any
@@ -77,8 +76,7 @@ class Mix(Divisible):
                 raise ValueError(
                     f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
                 )
-        self._groups, self._columns = [], []
-        self._prepare([len(part) for part in self._parts])
+        self._count_items([len(part) for part in self._parts])
         whole = min(len(p) // share for p, share in zip(self._parts, self._shares, strict=True))
         length = sum(self._shares)
         least = min(len(p) * length // s for p, s in zip(self._parts, self._shares, strict=True))
@@ -137,9 +135,28 @@ class Mix(Divisible):
         columns: list[Column] = self._parts[0]._shown()
         return columns
 
-    def _kinds(self) -> dict[str, str]:
-        kinds: dict[str, str] = self._parts[0]._kinds()
-        return kinds
+    def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """As a dataset wants it that has another order of axes in memory, if one does."""
+        found: list[Any] = [
+            part._allocated(own)
+            for part in self._parts
+            for own in part._shown()
+            if own.name == column.name
+        ]
+        chosen: tuple[Any, Any] = next((one for one in found if one[1] is not None), found[0])
+        return chosen
+
+    def _share(self) -> float:
+        whole = sum(self._shares)
+        shares = zip(self._parts, self._shares, strict=True)
+        return max(float(part._share() * share / whole) for part, share in shares)
+
+    def _overlap(self) -> float:
+        # Its order has no windows of blocks.
+        return 0.0
+
+    def _described(self) -> str:
+        return f"{len(self._parts)} datasets"
 
     def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
         sources = np.searchsorted(self._ends, items, "right") - 1

@@ -1,15 +1,16 @@
 """The order of an epoch: from a position to an item, by a function without state.
 
-Version 1. An order is a function of seed, epoch and position, so to resume is to continue at a
-position, and ranks and workers need to agree on nothing else. The option that lost is a shuffled
-list: it takes memory proportional to the epoch, and the streams of the generators that shuffle it
-are not promised across releases of NumPy and torch.
+Version 1, and 2 of blocks in runs. An order is a function of seed, epoch and position, so to resume
+is to continue at a position, and ranks and workers need to agree on nothing else. The option that
+lost is a shuffled list: it takes memory proportional to the epoch, and the streams of the
+generators that shuffle it are not promised across releases of NumPy and torch.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
@@ -135,7 +136,10 @@ class Weighted(Sequential):
 class Blocks:
     """Blocks of consecutive items are permuted, and the items of each ``group`` of them.
 
-    With several streams, block number i of the permutation belongs to stream i modulo their number,
+    Where items of a block touch chunks of the next one, ``run`` blocks stay together, so that most
+    chunks are read in one window: version 2 of this order. Where runs begin differs by epoch.
+
+    With several streams, run number i of the permutation belongs to stream i modulo their number,
     and positions take the streams in turn, so that a rank can read the blocks of one stream alone.
 
     Parameters
@@ -146,21 +150,31 @@ class Blocks:
         Of so many blocks the items are permuted together.
     """
 
-    def __init__(self, begins: Ints, group: int, streams: int, seed: int, epoch: int) -> None:
+    def __init__(
+        self, begins: Ints, group: int, streams: int, seed: int, epoch: int, run: int = 1
+    ) -> None:
         count = len(begins) - 1
         self.size = int(begins[-1])
-        self.streams = streams = max(1, min(streams, count))
         self._seed, self._epoch, self._items = seed, epoch, begins
-        shuffled = permuted(np.arange(count), count, key_of(seed, "block", epoch))
-        self._blocks = np.concatenate([shuffled[stream::streams] for stream in range(streams)])
+        # The first block of each run.
+        shift = key_of(seed, "block", epoch, 1) % run if run > 1 else 0
+        firsts = np.unique(np.append(0, np.arange(shift, count, run)))
+        self.streams = streams = max(1, min(streams, len(firsts)))
+        shuffled = permuted(np.arange(len(firsts)), len(firsts), key_of(seed, "block", epoch))
+        runs = np.concatenate([shuffled[stream::streams] for stream in range(streams)])
+        counts = [len(range(stream, len(firsts), streams)) for stream in range(streams)]
+        self._blocks, ends = _expanded(firsts, np.diff(np.append(firsts, count)), runs)
         lengths = np.diff(begins)[self._blocks]
         self._begins = np.concatenate([[0], np.cumsum(lengths)])
-        counts = [len(range(stream, count, streams)) for stream in range(streams)]
-        firsts = np.concatenate([[0], np.cumsum(counts)])
-        self._stream_begins = self._begins[firsts[:-1]]
-        self._lengths = np.diff(self._begins[firsts])
-        windows = [np.arange(firsts[i], firsts[i + 1], group) for i in range(streams)]
-        self._windows = self._begins[np.concatenate([*windows, [count]])]
+        # Streams and windows end where runs do.
+        first_runs = np.concatenate([[0], np.cumsum(counts)])
+        self._stream_begins = self._begins[ends[first_runs[:-1]]]
+        self._lengths = np.diff(self._begins[ends[first_runs]])
+        step = max(1, min(group, count) // run)
+        windows = [
+            np.arange(begin, end, step) for begin, end in itertools.pairwise(first_runs.tolist())
+        ]
+        self._windows = self._begins[ends[np.concatenate([*windows, [len(runs)]])]]
         self._turns = _turns(self._lengths)
 
     def stream_of(self, positions: Ints) -> Ints:
@@ -194,21 +208,30 @@ class Blocks:
         items: Ints = self._items[self._blocks[blocks]] + flat - self._begins[blocks]
         return items, None
 
-    def some(self, enough: int, most: int) -> Ints:
-        """The items of the first blocks, until there are enough, and at most so many."""
-        count = max(1, int(np.searchsorted(self._begins, enough, "right")) - 1)
-        firsts = self._items[self._blocks[:count]]
-        found = [
-            first + np.arange(length)
-            for first, length in zip(firsts, np.diff(self._begins[: count + 1]), strict=True)
-        ]
-        return np.concatenate(found)[:most]
+    def windows(self, enough: int, most: int) -> Iterator[Ints]:
+        """The items of the first windows, until there are enough; of each at most so many."""
+        found = 0
+        for begin, end in itertools.pairwise(self._windows.tolist()):
+            if found >= enough:
+                return
+            flat = np.arange(begin, min(end, begin + most))
+            blocks = np.searchsorted(self._begins, flat, "right") - 1
+            found += len(flat)
+            yield self._items[self._blocks[blocks]] + flat - self._begins[blocks]
 
     def window_of(self, positions: Ints) -> Ints:
         """The window of each position: a call that reads whole windows decodes each block once."""
         streams, inner = self._place(positions)
         found: Ints = np.searchsorted(self._windows, self._stream_begins[streams] + inner, "right")
         return found
+
+
+def _expanded(firsts: Ints, lengths: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """The numbers of chosen ranges, one after the other, and where each begins, and the end."""
+    counts = lengths[chosen]
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    found = np.repeat(firsts[chosen] - ends[:-1], counts) + np.arange(ends[-1])
+    return found, ends
 
 
 def _turns(lengths: Ints) -> tuple[Ints, Ints, list[Ints]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix.ml._dataset import digest_of
 from zarrix.ml._fields import Column, Field
 from zarrix.ml._random import Ints, draw
 
@@ -53,6 +54,16 @@ class Places:
                     self.low[number, axis] = -(window // 2 // step) * step
                     last = max(0, length - 1 - window // 2)
                 self.count[number, axis] = (last - self.low[number, axis]) // step + 1
+
+    def identity(self) -> dict[str, Any]:
+        """What corners depend on beside seed, epoch and item, in terms of JSON."""
+        return {
+            "axes": self.cropped,
+            "window": self.window.tolist(),
+            "step": self.step.tolist(),
+            "low": digest_of(self.low),
+            "count": digest_of(self.count),
+        }
 
     def corners(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from zarrix._display.table import info_table
 from zarrix.ml._decoding import chunks_of, used_bytes
-from zarrix.ml._epochs import order_of, randomness, sample_bytes
+from zarrix.ml._epochs import choose, order_of, randomness, sample_bytes
 from zarrix.ml._fill import batches_of_a_fill
 from zarrix.ml._order import Blocks
 from zarrix.ml._schedule import Schedule
@@ -19,8 +20,8 @@ __all__ = ["Plan", "plan_of"]
 
 # Enough samples to estimate by, few enough to count in a fraction of a second.
 _MOST_SAMPLES = 2048
-# The same for one block. It may have more items, but they all share its chunks.
-_MOST_OF_A_BLOCK = 2**15
+# The same for one window. It may have more items, and then shares more chunks than these do.
+_MOST_OF_A_WINDOW = 2**15
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Plan:
 def plan_of(loader: Any, choice: Order, schedule: Schedule) -> Plan:
     """The plan of a loader's epoch."""
     dataset, size = loader.dataset, loader.batch_size
-    begins = dataset._begins()
+    begins = dataset._blocks
     blocks = len(begins) - 1
     is_block = choice.kind == "block"
     blocks_open = min(blocks, choice.group * choice.partitions) if is_block else blocks
@@ -125,9 +126,9 @@ def plan_of(loader: Any, choice: Order, schedule: Schedule) -> Plan:
     other = {"block": "full", "full": "block"}.get(choice.kind, "")
     other_used = 0.0
     if other:
-        each = -(-sample_bytes(dataset) * len(dataset) // blocks)
-        group = max(1, min(blocks, loader._memory // 2 // max(1, each)))
-        change = Order(other, group if other == "block" else 0, choice.partitions)
+        change = Order(other)
+        if other == "block":
+            change = choose(dataset, other, size, loader._memory, loader.world)
         options = loader._options()._replace(kind=other)
         other_used = _cost(loader, change, batches_of_a_fill(options, size))[0]
     batch_bytes = sample_bytes(dataset) * size
@@ -172,22 +173,26 @@ def _cost(loader: Any, choice: Order, at_once: int) -> tuple[float, float]:
     """Decoded bytes over used bytes, and decoded chunks of a batch, in the first calls."""
     dataset = loader.dataset
     order = order_of(dataset, choice, loader.seed, 0, loader._cumulative, loader._samples)
-    size = loader.batch_size
-    if isinstance(order, Blocks):
-        # A window decodes each of its chunks once, so some blocks cost what a window costs.
-        items, rounds = order.some(_MOST_SAMPLES, _MOST_OF_A_BLOCK), None
-        count = step = len(items)
-    else:
-        count, step = min(order.size, max(size, _MOST_SAMPLES)), at_once * size
-        items, rounds = order.at(np.arange(count) * order.streams % order.size)
-    decoded = used = chunks = 0
-    for begin in range(0, count, step):
-        part = slice(begin, min(count, begin + step))
-        again = None if rounds is None else rounds[part]
-        draws = dataset._draws(items[part], loader.seed, 0, again)
+    decoded = used = chunks = count = 0
+    for items, rounds in _calls(order, loader.batch_size, at_once):
+        draws = dataset._draws(items, loader.seed, 0, rounds)
         _, entries = dataset._batch(draws)
         one, touched = chunks_of(entries)
         decoded += one
         chunks += touched
         used += sum(map(used_bytes, entries))
-    return decoded / max(1, used), chunks * size / count
+        count += len(items)
+    return decoded / max(1, used), chunks * loader.batch_size / count
+
+
+def _calls(order: Any, size: int, at_once: int) -> Iterator[tuple[Any, Any]]:
+    """Items and rounds that are read together: those of a window, or of so many batches."""
+    if isinstance(order, Blocks):
+        for items in order.windows(_MOST_SAMPLES, _MOST_OF_A_WINDOW):
+            yield items, None
+        return
+    count, step = min(order.size, max(size, _MOST_SAMPLES)), at_once * size
+    items, rounds = order.at(np.arange(count) * order.streams % order.size)
+    for begin in range(0, count, step):
+        part = slice(begin, min(count, begin + step))
+        yield items[part], None if rounds is None else rounds[part]

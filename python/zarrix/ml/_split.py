@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from zarrix.ml._batch import Batch
-from zarrix.ml._dataset import Dataset, Draws
+from zarrix.ml._dataset import Dataset, Draws, digest_of
 from zarrix.ml._fetch import Entry, Frozen
 from zarrix.ml._fields import Column
 from zarrix.ml._order import permuted
 from zarrix.ml._random import Ints, key_of
+from zarrix.ml._windows import Windowed
 
 __all__ = ["Divisible", "Subset"]
 
 
-class Divisible(Dataset):
-    """A dataset that can be split."""
+class Divisible(Windowed):
+    """A dataset of windows, which can be split."""
 
     def split(
         self,
@@ -66,18 +67,16 @@ class Divisible(Dataset):
         [8, 9]
         """
         found = ranges_of(self, parts, by, gap, seed)
-        spec = {"parts": dict(parts), "by": by, "gap": gap, "seed": seed}
-        return tuple(Subset(self, found[name], {**spec, "part": name}) for name in parts)
+        return tuple(Subset(self, found[name]) for name in parts)
 
 
-class Subset(Divisible):
+class Subset(Dataset):
     """Ranges of items of another dataset."""
 
-    def __init__(self, base: Dataset, ranges: Ints, spec: dict[str, Any]) -> None:
-        self._base, self._ranges, self._split = base, ranges, spec
+    def __init__(self, base: Dataset, ranges: Ints) -> None:
+        self._base, self._ranges = base, ranges
         self._seed = base._seed
-        self._groups, self._columns = [], []
-        self._prepare([int(end - begin) for begin, end in ranges])
+        self._count_items([int(end - begin) for begin, end in ranges])
 
     def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
         which = np.searchsorted(self._ends, items, "right") - 1
@@ -99,9 +98,6 @@ class Subset(Divisible):
     def _shown(self) -> list[Column]:
         return self._base._shown()
 
-    def _kinds(self) -> dict[str, str]:
-        return self._base._kinds()
-
     def _begins(self) -> Ints:
         base = self._base._begins()
         found = [np.zeros(1, np.int64)]
@@ -111,14 +107,18 @@ class Subset(Divisible):
         return np.unique(np.concatenate(found))
 
     def _identity(self) -> dict[str, Any]:
-        return {"kind": "Subset", "of": self._base._identity(), **self._split}
+        base = self._base._identity()
+        return {**base, "kind": ["Subset", base["kind"]], "part": digest_of(self._ranges)}
 
-    def _parts_by(self) -> dict[str, Ints]:
-        return {}
+    def _share(self) -> float:
+        return self._base._share() * (len(self._base) / len(self))
 
-    @property
-    def _axis(self) -> None:
-        return None
+    def _overlap(self) -> float:
+        return self._base._overlap()
+
+    def split(self, *_: Any, **__: Any) -> Any:
+        """Not possible: a part of a part is not a share of the whole."""
+        raise ValueError(f"{self._described()} is not divided again: name all parts in one split")
 
     def _described(self) -> str:
         return f"a part of {self._base!r}"
@@ -128,7 +128,7 @@ class Subset(Divisible):
 
 
 def ranges_of(
-    dataset: Dataset, parts: Mapping[str, float], by: str | None, gap: int | None, seed: int
+    dataset: Windowed, parts: Mapping[str, float], by: str | None, gap: int | None, seed: int
 ) -> dict[str, Ints]:
     """The ranges of items of each part.
 
@@ -167,7 +167,7 @@ def _by_parts(parts: Mapping[str, float], ends: Ints, seed: int) -> dict[str, In
     return found
 
 
-def _along(dataset: Dataset, parts: Mapping[str, float], gap: int, axis: int) -> dict[str, Ints]:
+def _along(dataset: Windowed, parts: Mapping[str, float], gap: int, axis: int) -> dict[str, Ints]:
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in parts}
     for number, group in enumerate(dataset._groups):
         length = int(next(iter(group.values())).array.shape[axis])

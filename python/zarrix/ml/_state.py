@@ -1,37 +1,76 @@
-"""Where a loader is: a mapping of JSON below 1 KB, equal on all ranks."""
+"""Where a loader is: a mapping of JSON below 1 KB, equal on all ranks.
+
+Version 1 had a fingerprint that left out episodes, times, conversions and chunk grids, so that its
+states cannot be told from those of other datasets: only the epoch after one can be begun.
+"""
 
 from __future__ import annotations
 
+import operator
+import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["VERSION", "Order", "State", "check_state"]
+from zarrix._errors import StateError
 
-VERSION = 1
+__all__ = ["MOST_EPOCH", "VERSION", "Order", "State", "checked_epoch"]
+
+VERSION = 2
+# An index of a sampler has 32 bits for the epoch.
+MOST_EPOCH = 2**32 - 1
+_MOST = 2**63 - 1
+# What the fingerprint of version 1 is a digest of.
+_EARLIER = "version 1"
 KINDS = ("full", "block", "sequential", "mixed", "interleaved")
 _KEYS = {"zarrix.ml", "order", "seed", "epoch", "seen", "size", "partitions", "fingerprint"}
+_COUNTS = {"epoch": MOST_EPOCH, "seen": _MOST, "size": _MOST, "partitions": _MOST}
+_ORDER = re.compile(
+    r"([a-z]{1,16})/1|(block|mixed)/1:([0-9]{1,18})|(block)/2:([0-9]{1,18}):([0-9]{1,18})"
+)
 
 
 @dataclass(frozen=True)
 class Order:
-    """The kind of an order with all that was chosen for it, so that nothing is chosen again."""
+    """The kind of an order with all that was chosen for it, so that nothing is chosen again.
+
+    ``group`` blocks are shuffled together, in runs of ``run`` neighbours; 0 if the order has no
+    blocks. Runs of more than one are of version 2 of the order of blocks.
+    """
 
     kind: str
     group: int = 0
     partitions: int = 1
+    run: int = 1
 
     def __str__(self) -> str:
+        if self.run > 1:
+            return f"{self.kind}/2:{self.group}:{self.run}"
         return f"{self.kind}/1" + (f":{self.group}" if self.group else "")
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether the order depends on where chunks end."""
+        return self.group > 0
 
     @classmethod
     def parsed(cls, text: str, partitions: int) -> Order:
         """The order with this name; an error if another version of zarrix made it."""
-        kind, _, rest = text.partition("/")
-        version, _, group = rest.partition(":")
-        if version != "1" or kind not in KINDS or not (group.isdigit() or not group):
-            raise ValueError(f"order {text!r} of the state is not one of this version of zarrix")
-        return cls(kind, int(group or 0), partitions)
+        match = _ORDER.fullmatch(text)
+        found = None
+        if match is not None:
+            kind = match[1] or match[2] or match[4]
+            group, run = int(match[3] or match[5] or 0), int(match[6] or 1)
+            found = cls(kind, group, partitions, run)
+        # What is not written so was not written by `__str__`.
+        if found is None or str(found) != text or found.kind not in KINDS:
+            raise StateError(
+                f"order {reprlib.repr(text)} of the state is not one of this version of zarrix"
+            )
+        if found.kind == "block" and not 0 < found.run <= found.group:
+            raise StateError(f"order {reprlib.repr(text)} of the state has no blocks")
+        return found
 
 
 @dataclass(frozen=True)
@@ -43,7 +82,7 @@ class State:
     epoch: int
     seen: int
     size: int
-    fingerprint: str
+    fingerprint: dict[str, str]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -54,36 +93,83 @@ class State:
             "seen": self.seen,
             "size": self.size,
             "partitions": self.order.partitions,
-            "fingerprint": self.fingerprint,
+            "fingerprint": dict(self.fingerprint),
         }
 
     @classmethod
     def of(cls, state: Any) -> State:
         """The state in a mapping, after all of it was checked."""
-        check_state(state)
+        _check(state)
+        prints = state["fingerprint"]
         return cls(
             Order.parsed(state["order"], state["partitions"]),
             state["seed"],
             state["epoch"],
             state["seen"],
             state["size"],
-            state["fingerprint"],
+            {_EARLIER: prints} if isinstance(prints, str) else dict(prints),
+        )
+
+    def differences(self, other: State) -> list[str]:
+        """What another state has of another dataset or order than this one."""
+        found = []
+        if self.size != other.size:
+            found.append(f"size is {self.size} here and {other.size} in the state")
+        if _EARLIER in other.fingerprint:
+            return [*found, "it is of version 1, which did not say all that its order depends on"]
+        own, others = self.fingerprint, other.fingerprint
+        names = own.keys() | others.keys()
+        parts = sorted(name for name in names if own.get(name) != others.get(name))
+        if parts:
+            found.append(f"what differs by its fingerprint is {reprlib.repr(parts)[1:-1]}")
+        return found
+
+
+def checked_epoch(epoch: Any) -> int:
+    """The number of an epoch; ValueError if it is not one."""
+    found = operator.index(epoch)
+    if not 0 <= found <= MOST_EPOCH:
+        what = "is negative" if found < 0 else f"is beyond the last one, {MOST_EPOCH}"
+        raise ValueError(f"epoch {reprlib.repr(found)} {what}")
+    return found
+
+
+def _check(state: Any) -> None:
+    """Raise `StateError` if ``state`` is not one that `Loader.state_dict` returned."""
+    if not isinstance(state, Mapping) or set(state) != _KEYS:
+        found = sorted(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+        raise StateError(
+            f"the state of a loader has the keys {sorted(_KEYS)}, not {reprlib.repr(found)}"
+        )
+    version = state["zarrix.ml"]
+    if not _is_count(version, VERSION) or not version:
+        raise StateError(
+            f"the state is of version {reprlib.repr(version)}; this release reads version {VERSION}"
+        )
+    for name, most in _COUNTS.items():
+        if not _is_count(state[name], most):
+            raise StateError(
+                f"{name!r} of the state is {reprlib.repr(state[name])}, not a count up to {most}"
+            )
+    seed = state["seed"]
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise StateError(f"'seed' of the state is {reprlib.repr(seed)}, not a number")
+    if not state["partitions"] or state["seen"] > state["size"]:
+        raise StateError(
+            f"the state has seen {state['seen']} of {state['size']} samples in "
+            f"{state['partitions']} partitions, which no loader does"
+        )
+    if not isinstance(state["order"], str):
+        raise StateError(f"'order' of the state is {reprlib.repr(state['order'])}, not text")
+    prints = state["fingerprint"]
+    is_mapping = isinstance(prints, Mapping) and all(
+        isinstance(one, str) for pair in prints.items() for one in pair
+    )
+    if not (isinstance(prints, str) if version == 1 else is_mapping):
+        raise StateError(
+            f"'fingerprint' of the state is {reprlib.repr(prints)}, not a mapping of digests"
         )
 
 
-def check_state(state: Any) -> None:
-    """Raise ValueError if ``state`` is not one that `Loader.state_dict` returned."""
-    if not isinstance(state, Mapping) or state.keys() != _KEYS:
-        found = sorted(state) if isinstance(state, Mapping) else type(state).__name__
-        raise ValueError(f"the state of a loader has the keys {sorted(_KEYS)}, not {found}")
-    if state["zarrix.ml"] != VERSION:
-        raise ValueError(
-            f"the state is of version {state['zarrix.ml']!r}; this release reads version {VERSION}"
-        )
-    for name in ("seed", "epoch", "seen", "size", "partitions"):
-        value = state[name]
-        if not isinstance(value, int) or isinstance(value, bool) or (value < 0 and name != "seed"):
-            raise ValueError(f"{name!r} of the state is {value!r}, not a count")
-    for name in ("order", "fingerprint"):
-        if not isinstance(state[name], str):
-            raise ValueError(f"{name!r} of the state is {state[name]!r}, not text")
+def _is_count(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most

@@ -100,7 +100,7 @@ class BatchSampler:
         Raises
         ------
         ValueError
-            ``epoch`` is negative.
+            ``epoch`` is negative, or more than 4294967295.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class BatchSampler:
 
         Raises
         ------
-        ValueError
+        StateError
             ``state_dict`` is not a state, or that of another dataset or order.
 
         Examples
