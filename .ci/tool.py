@@ -15,7 +15,8 @@ from pathlib import Path
 
 from zarrix.cli._commands import parser_of
 from zarrix.cli._table import GROUPS, VERBS
-from zarrix.convert._formats import FORMATS, converter, options_of
+from zarrix.convert._formats import FORMATS, converter
+from zarrix.convert._options import options_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SECTIONS = (

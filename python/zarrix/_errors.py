@@ -26,6 +26,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
         ConversionError(ValueError)                                 conversion
+            OptionError(TypeError)                                  option
         WriterError(RuntimeError)                                   writer
         StateError(ValueError)                                      state
         JobError(RuntimeError)                                      job
@@ -75,6 +76,7 @@ __all__ = [
     "StoreBusyError",
     "CopyError",
     "ConversionError",
+    "OptionError",
     "WriterError",
     "StateError",
     "JobError",
@@ -234,6 +236,12 @@ class ConversionError(ZarrixError, ValueError):
     """A file of another format cannot be imported, or an array cannot be exported to it."""
 
     kind = "conversion"
+
+
+class OptionError(ConversionError, TypeError):
+    """A format of files does not have an option of that name, or not with that kind of value."""
+
+    kind = "option"
 
 
 class WriterError(ZarrixError, RuntimeError):

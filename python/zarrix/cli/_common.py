@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarrix._stores.path import is_url
 
@@ -136,6 +136,30 @@ def sizes(text: str) -> Any:
             f"{text!r} is neither lengths along the axes, as 1,512,512, nor a size, as 1MiB"
         ) from None
     return text
+
+
+def checked(
+    arguments: argparse.Namespace, path: str, does: Literal["read", "write"]
+) -> dict[str, Any]:
+    """The options of the format of a file; one that is named as a parameter is not passed as it.
+
+    Raises
+    ------
+    OptionError
+        The format does not have an option, or not with that kind of value.
+    """
+    options = dict(arguments.option)
+    if not options:
+        return options
+    # Import time: --help does not need them.
+    from zarrix.convert._formats import choose, converter
+    from zarrix.convert._options import check_options
+
+    name, _ = choose(path, arguments.format, does)
+    function = getattr(converter(name), "open_source" if does == "read" else "save", None)
+    if function is not None:
+        check_options(function, options, name, does)
+    return options
 
 
 def option(text: str) -> tuple[str, Any]:

@@ -12,17 +12,29 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from zarrix._display.printable import printable
 from zarrix._display.progress import end_bar
 
-__all__ = ["complain", "finish", "lenient", "say", "shows"]
+__all__ = ["complain", "copy_to_output", "finish", "lenient", "say", "shows"]
 
 
 def say(text: str) -> None:
     """Print ``text``, whose names are printable, to standard output."""
     _write(text, sys.stdout)
+
+
+def copy_to_output(file: BinaryIO) -> None:
+    """Write the bytes of a file to standard output, until its reader has enough."""
+    if sys.stdout is None:
+        return
+    try:
+        while block := file.read(1 << 20):
+            sys.stdout.buffer.write(block)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _mute(sys.stdout)
 
 
 def complain(sentence: str, code: int) -> int:

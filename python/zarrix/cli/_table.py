@@ -55,6 +55,7 @@ VERBS: dict[str, Verb] = {
     "migrate": Verb("copy", "change a hierarchy from Zarr v2 to v3 or back"),
     "import": Verb("convert", "import files of other formats"),
     "export": Verb("convert", "export an array or a group to a file of another format"),
+    "formats": Verb("convert", "list the formats of other files, and the options of each"),
     "bench": Verb("measure", "time random reads of an array"),
     "advise": Verb("measure", "measure which chunks and codec would be better"),
     "suggest": Verb("measure", "suggest chunks for an array that does not exist yet"),

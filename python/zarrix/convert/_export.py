@@ -13,9 +13,11 @@ from typing import Any
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import ConversionError
 from zarrix._hierarchy.open import open as open_node
+from zarrix._stores.overlap import refuse_overlap
 from zarrix.convert._export_job import ExportJob, shown
-from zarrix.convert._formats import check_known, check_options, converter, format_of
+from zarrix.convert._formats import check_known, choose, converter
 from zarrix.convert._import import Conversion, budget_of
+from zarrix.convert._options import check_options
 
 __all__ = ["export"]
 
@@ -46,7 +48,8 @@ def export(
     path : str, optional
         Path of the array or group in the store.
     format : str, optional
-        The name of a format (`zarrix.convert.formats`); what the name of ``dest`` says if omitted.
+        The name of a format (`zarrix.convert.formats`) or one of its suffixes, such as ``csv``;
+        what the name of ``dest`` says if omitted.
     memory : int or str
         Bytes that regions in flight may take; at least a chunk is needed.
     overwrite, resume : bool
@@ -71,8 +74,10 @@ def export(
         The format cannot represent the array.
     ContainsArrayError
         The file exists.
-    TypeError
-        The format does not have an option of that name.
+    OverlapError
+        The file lies in the source, or is it.
+    OptionError
+        The format does not have an option of that name, or not of that kind; it is a `TypeError`.
 
     Examples
     --------
@@ -89,20 +94,21 @@ def export(
     elif path:
         node = source[path]
     target = Path(dest)
-    name = format or format_of(target)
-    if name is None:
-        raise ConversionError(f"the name of {target} does not say its format; pass format= (--to)")
+    name, meant = choose(target, format, "write")
     writer = converter(name)
     saves = getattr(writer, "save", None)
     if saves is None:
         raise ConversionError(f"files of the format {name} are not written, only read")
-    check_options(saves, options, name)
+    check_options(saves, options, name, "write")
+    options = {**meant, **options}
     can_resume = getattr(writer, "RESUMES", False)
     job = ExportJob(
         target, node, budget_of(memory), phase(progress, "regions"),
         overwrite=overwrite, resume=resume,
         asked={"format": name, "options": options} if can_resume else None,
     )  # fmt: skip
+    # A store with all below its path; a file in it would be mistaken for a value.
+    refuse_overlap("export", target, [(node._store, node.path, node._chunk_store)])
     makes_folder = getattr(writer, "makes_folder", None)
     job.require_free(folder=makes_folder is not None and makes_folder(target))
     result = Conversion(shown(node), str(target), dry_run=dry_run)

@@ -7,17 +7,27 @@ an object with ``suffixes``, ``open_source`` and, if it can be exported to, ``sa
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from zarrix._errors import ConversionError, check_keywords, suggestion
+from zarrix._errors import ConversionError, OptionError, suggestion
+from zarrix._stores.keys import DOCUMENTS
+from zarrix.convert._options import check_options, options_of
 from zarrix.convert._source import Source
 
-__all__ = ["FORMATS", "Format", "check_known", "converter", "format_of", "formats", "open_source"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "check_known",
+    "choose",
+    "converter",
+    "format_of",
+    "formats",
+    "open_source",
+]
 
 
 class Format(NamedTuple):
@@ -76,6 +86,13 @@ FORMATS: dict[str, Format] = {
 }
 
 
+# What a suffix says about a file beside its format.
+_SUFFIX_OPTIONS: dict[str, dict[str, Any]] = {
+    ".csv": {"delimiter": ","},
+    ".tsv": {"delimiter": "\t"},
+}
+
+
 @cache
 def _others() -> Mapping[str, Any]:
     """The converters of other packages, by name."""
@@ -122,9 +139,15 @@ def converter(name: str) -> Any:
         return importlib.import_module(f"zarrix.convert.{FORMATS[name].module}")
     if name in _others():
         return _others()[name].load()
+    raise _unknown(name)
+
+
+def _unknown(name: str) -> ConversionError:
     known = [*FORMATS, *_others()]
-    raise ConversionError(
-        f"{name!r} is not a format{suggestion(name, known)}; formats are {', '.join(known)}"
+    suffixes = [suffix[1:] for one in FORMATS.values() for suffix in one.suffixes]
+    return ConversionError(
+        f"{name!r} is not a format{suggestion(name, [*known, *suffixes])}; formats are "
+        f"{', '.join(known)}"
     )
 
 
@@ -145,6 +168,38 @@ def format_of(path: str | os.PathLike[str]) -> str | None:
     return None
 
 
+def choose(
+    path: str | os.PathLike[str], format: str | None, does: Literal["read", "write"]
+) -> tuple[str, dict[str, Any]]:
+    """The name of the format of a file, and the options that its suffix means.
+
+    ``format`` is the name of a format or one of its suffixes, such as ``csv``; the name of the
+    file if omitted.
+
+    Raises
+    ------
+    ConversionError
+        There is no such format, or the name of the file does not say it.
+    """
+    name, suffix = format, Path(path).suffix
+    if format is not None and format not in FORMATS and format not in _others():
+        suffix = f".{format.lower().lstrip('.')}"
+        name = format_of(f"x{suffix}")
+        if name is None:
+            raise _unknown(format)
+    elif format is None:
+        name = format_of(path)
+        if name is None and does == "read" and Path(path).is_dir():
+            name = "images"
+    if name is None:
+        told = "--to" if does == "write" else "--from"
+        raise ConversionError(
+            f"the name of {path} does not say its format; pass format= ({told}), one of "
+            f"{', '.join(one.name for one in formats() if one.exports or does == 'read')}"
+        )
+    return name, dict(_SUFFIX_OPTIONS.get(suffix.lower(), {})) if name == "text" else {}
+
+
 def open_source(
     path: str | os.PathLike[str], format: str | None, options: Mapping[str, Any]
 ) -> Source:
@@ -154,31 +209,26 @@ def open_source(
     ------
     ConversionError
         The format is not known, or the file is not of that format.
+    OptionError
+        The format does not have an option.
     """
     path = Path(path)
-    name = format or format_of(path)
     if not path.exists():
         raise FileNotFoundError(2, os.strerror(2), str(path))
-    if name is None and path.is_dir():
-        name = "images"
-    if name is None:
+    if format is None and any((path / one).is_file() for one in DOCUMENTS):
         raise ConversionError(
-            f"the name of {path} does not say its format; pass format= (--from), one of "
-            f"{', '.join(FORMATS)}"
+            f"{path} is Zarr, and not a file of another format; 'zarrix cp' or "
+            "zarrix.copy_store copies it"
         )
+    name, meant = choose(path, format, "read")
     opens = converter(name).open_source
-    check_options(opens, options, name)
-    found: Source = opens(path, **options)
+    check_options(opens, options, name, "read")
+    found: Source = opens(path, **{**meant, **options})
     return found
 
 
-def check_options(function: Any, options: Mapping[str, Any], name: str) -> None:
-    """Raise `TypeError` for an option that the converter of a format does not have."""
-    check_keywords(dict(options), options_of(function), f"the format {name}")
-
-
 def check_known(options: Mapping[str, Any], function: str) -> None:
-    """Raise `TypeError` for an option that no format has, before anything is opened."""
+    """Raise `OptionError` for an option that no format has, before anything is opened."""
     if not options:
         return
     known: set[str] = set()
@@ -186,13 +236,9 @@ def check_known(options: Mapping[str, Any], function: str) -> None:
         module = converter(name)
         known |= {*options_of(module.open_source)}
         known |= {*options_of(module.save)} if hasattr(module, "save") else set()
-    check_keywords(options, known, function)
-
-
-def options_of(function: Any) -> list[str]:
-    """The names of the options of a converter."""
-    return [
-        one.name
-        for one in inspect.signature(function).parameters.values()
-        if one.kind is inspect.Parameter.KEYWORD_ONLY
-    ]
+    for name in options:
+        if name not in known:
+            raise OptionError(
+                f"{function}() has no parameter {name!r}, and no format has an option of that name"
+                f"{suggestion(name, known)}; 'zarrix formats' lists the options of each"
+            )

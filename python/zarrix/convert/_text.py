@@ -200,8 +200,7 @@ def save(node: Any, path: Path, job: Any, *, delimiter: str | None = None) -> No
             f"text has numbers or words in 1 or 2 axes, and the array has {array.shape} of "
             f"{array.dtype}"
         )
-    csv = job.target.suffix.lower() == ".csv"
-    between = delimiter if delimiter is not None else "," if csv else " "
+    between = " " if delimiter is None else delimiter
     with open(path, "w", encoding="utf-8") as file:
         if array.attrs.get("columns"):
             file.write("# " + between.join(array.attrs["columns"]) + "\n")

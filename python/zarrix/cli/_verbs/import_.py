@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, option, options_of, sizes
+from zarrix.cli._common import add_common, add_writing, checked, option, options_of, sizes
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -20,11 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="+", help="files, a folder of images, or a quoted pattern")
     parser.add_argument("dest", help="a new array or group; may be a path inside a hierarchy")
     parser.add_argument(
-        "--from", dest="format", metavar="FORMAT", help="the format; else what the name says"
+        "--from",
+        dest="format",
+        metavar="FORMAT",
+        help="the format (zarrix formats), or a suffix such as csv; else what the name says",
     )
     parser.add_argument(
         "--option", type=option, action="append", default=[], metavar="KEY=VALUE",
-        help="an option of the format (docs/convert.md), such as dtype=float32; may be repeated",
+        help="an option of the format (zarrix formats), such as dtype=float32; may be repeated",
     )  # fmt: skip
     parser.add_argument("--stack", metavar="NAME", help="stack files along a new first axis")
     parser.add_argument("--concat", type=int, metavar="AXIS", help="join files along an axis")
@@ -94,11 +97,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
 
     sources = arguments.source
     source: Any = sources[0] if len(sources) == 1 else sources
+    options = checked(arguments, sources[0], "read")
     if arguments.virtual:
         ui.done(
             virtual(
                 source, arguments.dest, format=arguments.format, overwrite=arguments.overwrite,
-                dry_run=arguments.dry_run, **dict(arguments.option),
+                dry_run=arguments.dry_run, **options,
             ),
             dry_run=arguments.dry_run,
         )  # fmt: skip
@@ -123,7 +127,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         dry_run=arguments.dry_run,
         progress=ui.progress,
         storage_options=options_of(arguments, arguments.dest),
-        **dict(arguments.option),
+        **options,
     )
     ui.done(result, dry_run=arguments.dry_run)
     return 0
