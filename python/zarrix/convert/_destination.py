@@ -8,8 +8,10 @@ always complete.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zarrix._errors import ContainsArrayError, ConversionError
@@ -19,11 +21,30 @@ from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.memory import MemoryStore
+from zarrix._stores.overlap import refuse_overlap
 
-__all__ = ["JOB", "Destination", "seen_by_parents"]
+__all__ = ["JOB", "Destination", "check_named", "seen_by_parents"]
 
 JOB = "zarrix-import.json"
 """The name of the value that says what an unfinished import was asked."""
+
+_LITTER = {".DS_Store"}
+
+
+def _parsed(document: Any) -> Any:
+    """What an unfinished import was asked; None if the value is damaged."""
+    try:
+        return json.loads(document)
+    except ValueError:
+        return None
+
+
+def check_named(dest: Any) -> None:
+    """Raise `ConversionError` for empty text, which an unset variable of a shell is."""
+    if isinstance(dest, str | os.PathLike) and not os.fspath(dest):
+        raise ConversionError(
+            "the destination is empty; name a folder, such as 'new.zarr', or '.' for this one"
+        )
 
 
 class Destination:
@@ -32,25 +53,33 @@ class Destination:
     Parameters
     ----------
     location : Location
-    asked : mapping
-        The source and the options, which a resumed import must repeat.
     overwrite, resume : bool
     """
 
-    def __init__(
-        self, location: Location, asked: Mapping[str, Any], overwrite: bool, resume: bool
-    ) -> None:
+    def __init__(self, location: Location, *, overwrite: bool, resume: bool) -> None:
         self.store: Store = location.store
         self.path = location.path
         self.documents = MemoryStore()
         self._key = key_of(self.path, JOB)
-        self._asked = json.loads(json.dumps(asked, default=str))
         self._can_resume = self.store.is_erasable()
         self._overwrite, self._resume = overwrite, resume
 
-    def begin(self) -> bool:
-        """Claim the path; return whether chunks of an earlier call may be there."""
+    def refuse_overlap(self, sources: Iterable[str]) -> None:
+        """Raise `OverlapError` if a source lies in the destination, or around it."""
+        refuse_overlap("import", (self.store, self.path), sources)
+
+    def begin(self, asked: Mapping[str, Any]) -> bool:
+        """Claim the path; return whether chunks of an earlier call may be there.
+
+        Parameters
+        ----------
+        asked : mapping
+            The source and the options, which a resumed import must repeat; what they make of the
+            metadata documents is compared, too.
+        """
         overwrite, resume = self._overwrite, self._resume
+        self._require_groups()
+        identity = self._identity(asked)
         before = self.store.get(self._key) if self._can_resume else None
         if before is not None and not overwrite:
             if not resume:
@@ -59,7 +88,7 @@ class Destination:
                     "continue it with resume=True (--resume) or replace it with overwrite=True "
                     "(--overwrite)"
                 )
-            if json.loads(before) != self._asked:
+            if _parsed(before) != identity:
                 raise ConversionError(
                     f"the unfinished import at {nodes.describe(self.store, self.path)} had "
                     "another source or other options, or its source has changed; replace it with "
@@ -77,10 +106,46 @@ class Destination:
                 "overwrite=True (--overwrite)"
             )
         else:
-            nodes.require_free(self.store, self.path)
+            self._require_empty()
         if self._can_resume:
-            self.store[self._key] = json.dumps(self._asked).encode()
+            self.store[self._key] = json.dumps(identity).encode()
         return False
+
+    def _identity(self, asked: Mapping[str, Any]) -> Any:
+        digest = hashlib.sha256()
+        for key in sorted(self.documents):
+            digest.update(f"{key}\0{len(self.documents[key])}\0".encode() + self.documents[key])
+        return json.loads(json.dumps({**asked, "made": digest.hexdigest()}, default=str))
+
+    def _require_groups(self) -> None:
+        """Raise an error if something above is an array, whose keys a node below would become."""
+        names = self.path.split("/")
+        for depth in range(len(names) if self.path else 0):
+            above = "/".join(names[:depth])
+            found = nodes.find(self.store, above)
+            if found is not None and found.kind == "array":
+                raise ContainsArrayError(
+                    f"{nodes.describe(self.store, above)} is an array, and nothing can be imported "
+                    "below it; choose another destination"
+                )
+
+    def _require_empty(self) -> None:
+        """Raise an error if there are values of others, which a node would become part of."""
+        nodes.require_free(self.store, self.path)
+        found = [name for name in self.store.listdir(self.path) if name not in _LITTER]
+        if found:
+            shown = nodes.describe(self.store, self.path)
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            raise ConversionError(
+                f"{shown} is not an array or a group, and holds {found[0]!r}{more}; choose a new "
+                "name, such as one that ends in .zarr"
+            )
+
+    def drop(self, path: str) -> None:
+        """Remove the chunks that were stored of an array, and its documents."""
+        nodes.clear(self.store, path)
+        for key in [one for one in self.documents if one.startswith(f"{path}/")]:
+            del self.documents[key]
 
     def finish(self) -> None:
         """Store the documents, those of the root last, and end the import."""

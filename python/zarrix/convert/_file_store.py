@@ -11,10 +11,17 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from zarrix._array.create_array import create_array
-from zarrix._errors import ConversionError, MetadataError
+from zarrix._errors import (
+    BadCompressorError,
+    ContainsArrayError,
+    ContainsGroupError,
+    ConversionError,
+    InvalidKeyError,
+    MetadataError,
+)
 from zarrix._hierarchy.open import create_group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.json import json_loads
@@ -24,11 +31,21 @@ from zarrix._stores.python import PythonStore
 from zarrix._stores.sites import Site, of_file
 from zarrix.convert._encoded import kept_options, key_in
 from zarrix.convert._formats import check_known, open_source
+from zarrix.convert._regions import region_at, stored_regions
 from zarrix.convert._source import Source, SourceArray
 
-__all__ = ["FileStore", "of_path", "open_file"]
+__all__ = ["UNKEPT", "FileStore", "of_path", "open_file", "unkept"]
 
 _CHUNK = "1 MiB"
+
+UNKEPT = (
+    MetadataError,
+    BadCompressorError,
+    InvalidKeyError,
+    ContainsArrayError,
+    ContainsGroupError,
+)
+"""What is raised for a member that a hierarchy of Zarr cannot have."""
 
 
 def open_file(
@@ -84,6 +101,8 @@ class FileStore(PythonStore):
     source : Source
     closes : bool
         Whether the source is closed with the store.
+    for_users : bool
+        Whether arrays whose fill value is not CF's have none, as xarray wants it.
     made_of : tuple
         The arguments of `reopened`, for a process that unpickles the store.
     """
@@ -91,16 +110,26 @@ class FileStore(PythonStore):
     _writeable = _erasable = False
 
     def __init__(
-        self, source: Source, made_of: tuple[Any, ...] = (), *, closes: bool = False
+        self,
+        source: Source,
+        made_of: tuple[Any, ...] = (),
+        *,
+        closes: bool = False,
+        for_users: bool = False,
     ) -> None:
         self._made_of = made_of
         self.source = source
-        self.notes: list[str] = list(source.notes)
+        self._for_users = for_users
         documents = MemoryStore()
         self._arrays: dict[str, tuple[Any, SourceArray]] = {}
-        for name, attributes in source.groups.items():
-            create_group(documents, path=name, zarr_format=2, attributes=dict(attributes) or None)
-        for name, one in source.arrays.items():
+        for name, attributes in [*source.groups.items()]:
+            try:
+                create_group(
+                    documents, path=name, zarr_format=2, attributes=dict(attributes) or None
+                )
+            except UNKEPT as error:
+                source.drop(name, error)
+        for name, one in [*source.arrays.items()]:
             self._add(documents, name, one, source)
         self.documents = {key: documents[key] for key in documents}
         # Readers of streams have a position; their regions are read one after the other.
@@ -124,17 +153,20 @@ class FileStore(PythonStore):
                 name=name,
                 shape=one.shape,
                 dtype=one.dtype,
-                fill_value=one.fill_value,
+                fill_value=self._shown_fill(one),
                 zarr_format=2,
                 attributes=attributes,
                 **options,
             )
-        except MetadataError as error:
+        except (*UNKEPT, ValueError, TypeError) as error:
             if not name:
                 raise ConversionError(f"{source.name}: {error}") from None
-            self.notes.append(f"{name} is left out: {error}")
+            source.leave_out(name, error)
             return
         self._arrays[name] = (array, one)
+
+    def _shown_fill(self, one: SourceArray) -> Any:
+        return None if self._for_users and not one.fill_is_mask else one.fill_value
 
     def _chunk(self, key: str) -> tuple[Any, SourceArray, tuple[int, ...]] | None:
         """The array of a chunk's key, and its coordinates."""
@@ -165,7 +197,9 @@ class FileStore(PythonStore):
             return self._encode(array, one, coords)
         part = one.encoded.find(coords)
         if part is None:
-            return None
+            # An array without a fill value would read as 0 there.
+            fills = self._for_users and not one.fill_is_mask
+            return self._encode(array, one, coords) if fills else None
         if part.value is not None:
             return part.value
         return one.encoded.file.read(part.offset, part.length)
@@ -218,9 +252,15 @@ class FileStore(PythonStore):
                 continue
             if one.encoded is not None:
                 yield from (key_in(array, part.coords) for part in one.encoded.parts())
+            elif one.stored is not None:
+                chunks = array.chunks
+                for number in stored_regions(one.shape, chunks, one.extent, one.stored()):
+                    region = region_at(number, one.shape, chunks)
+                    coords = (part.start // n for part, n in zip(region, chunks, strict=True))
+                    yield key_in(array, tuple(coords))
             else:
-                grid = itertools.product(*map(range, array.cdata_shape))
-                yield from (key_in(array, coords) for coords in grid)
+                every = itertools.product(*map(range, array.cdata_shape))
+                yield from (key_in(array, coords) for coords in every)
 
     def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         if prefix in self._arrays:
@@ -250,6 +290,18 @@ class FileStore(PythonStore):
         return (reopened, self._made_of)
 
 
+def unkept(name: str, one: SourceArray, zarr_format: Literal[2, 3]) -> str:
+    """Why no hierarchy of a format can have an array, in any layout; empty if one can."""
+    try:
+        create_array(
+            MemoryStore(), name=name, shape=one.shape, dtype=one.dtype, zarr_format=zarr_format,
+            fill_value=one.fill_value,
+        )  # fmt: skip
+    except (*UNKEPT, ValueError, TypeError) as error:
+        return str(error)
+    return ""
+
+
 def of_path(path: str, storage_options: object = None) -> FileStore | None:
     """The store of a file of another format; None if ``path`` is not a file."""
     return reopened(path, None, {}) if os.path.isfile(path) else None
@@ -258,7 +310,7 @@ def of_path(path: str, storage_options: object = None) -> FileStore | None:
 def reopened(file: str, format: str | None, options: Mapping[str, Any]) -> FileStore:
     """The store of a file that is opened now."""
     made_of = (file, format, dict(options))
-    return FileStore(open_source(file, format, options), made_of, closes=True)
+    return FileStore(open_source(file, format, options), made_of, closes=True, for_users=True)
 
 
 def _nothing() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from zarrix._array.dimension_names import names_of
 from zarrix._errors import ConversionError
-from zarrix.convert._source import OpenFile, Region, Source, SourceArray
+from zarrix.convert._source import OpenFile, Region, Source, SourceArray, identity_of
 
 __all__ = ["SUFFIXES", "decoded", "open_source", "save", "shape_and_dtype"]
 
@@ -53,7 +53,8 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
         file.close()
         shape, dtype = shape_and_dtype(path)
         one = _frames([path], shape, dtype, channels, stacked=False)
-        return Source(str(path), {"": one}, identity=file.identity)
+        return Source(str(path), {"": one}, identity=[file.identity])
+    identity = identity_of(path, 2 if labels else 1)
     files = _listed(path, labels)
     if not files:
         raise ConversionError(f"{path} has no image ({', '.join(SUFFIXES)})")
@@ -64,7 +65,7 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
             f"{path}: {len(odd)} images differ from {files[0].name} ({found[0][0]} of "
             f"{found[0][1]}), the first is {odd[0].name}; import images of one kind"
         )
-    source = Source(str(path), {}, {"": {}}, identity=_identity(path, files))
+    source = Source(str(path), {}, {"": {}}, identity=[identity])
     source.arrays["image"] = _frames(files, *found[0], channels, stacked=True)
     names = np.array([os.path.relpath(one, path) for one in files], dtype=object)
     source.arrays["name"] = _small(names, str, "")
@@ -94,16 +95,6 @@ def _listed(path: Path, labels: str | None) -> list[Path]:
         if one.suffix.lower() in SUFFIXES and one.is_file()
     ]
     return sorted(files, key=lambda one: natural(str(one)))
-
-
-def _identity(path: Path, files: list[Path]) -> list[Any]:
-    stats = [one.stat() for one in files]
-    return [
-        str(path.absolute()),
-        len(files),
-        sum(one.st_size for one in stats),
-        max(one.st_mtime_ns for one in stats),
-    ]
 
 
 def shape_and_dtype(file: Any, shown: str = "") -> tuple[tuple[int, ...], np.dtype[Any]]:

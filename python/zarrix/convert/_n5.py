@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import lzma
 import math
 import os
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,15 @@ import numpy as np
 
 from zarrix._codecs.numcodecs_names import get_codec
 from zarrix._errors import ConversionError
-from zarrix.convert._source import Region, Source, SourceArray
+from zarrix.convert._source import Region, Source, SourceArray, identity_of
 
 __all__ = ["open_source"]
 
 _MOST_DOCUMENT = 16 * 2**20
+# Java has no arrays of more bytes, and so no block of N5 has.
+_MOST_BLOCK = 2**31
+# No codec of N5 makes more of a byte, except of zeros.
+_MOST_RATIO = 2**16
 _OWN = {"dimensions", "blockSize", "dataType", "compression", "n5"}
 _TYPES = {
     **{f"{kind}int{bits}": f">{'u' if kind else 'i'}{bits // 8}" for kind in ("", "u")
@@ -31,7 +38,7 @@ _TYPES = {
 
 def open_source(path: Path) -> Source:
     """The groups and datasets below a folder."""
-    source = Source(str(path), {}, identity=[str(path.absolute())])
+    source = Source(str(path), {}, identity=[identity_of(path)])
     for folder, inside, files in os.walk(path, followlinks=False):
         inside.sort()
         name = os.path.relpath(folder, path)
@@ -39,11 +46,16 @@ def open_source(path: Path) -> Source:
         document = _document(Path(folder)) if "attributes.json" in files else {}
         if "dimensions" in document and "dataType" in document:
             inside.clear()
-            source.arrays[name] = _dataset(Path(folder), document)
+            try:
+                source.arrays[name] = _dataset(Path(folder), document)
+            except ConversionError as error:
+                if not name:
+                    raise
+                source.leave_out(name, error)
         elif name == "" or "attributes.json" in files:
             source.groups[name] = {k: v for k, v in document.items() if k not in _OWN}
     if "" not in source.arrays and not source.arrays:
-        raise ConversionError(f"{path} has no N5 dataset")
+        raise ConversionError("; ".join([f"{path} has no N5 dataset", *source.left_out]))
     if "" in source.arrays:
         source.groups = {}
     return source
@@ -79,7 +91,7 @@ def _dataset(folder: Path, document: dict[str, Any]) -> SourceArray:
     return SourceArray(
         shape, dtype.newbyteorder("="), reader.read, chunks=block,
         attributes={name: value for name, value in document.items() if name not in _OWN},
-        why_decoded="blocks of N5 have headers",
+        stored=reader.stored, why_decoded="blocks of N5 have headers",
     )  # fmt: skip
 
 
@@ -95,6 +107,30 @@ def _codec(options: dict[str, Any]) -> Any:
     raise ValueError(f"compression {kind!r} is not supported")
 
 
+def _numbered(folder: str | os.PathLike[str], depth: int) -> Iterator[tuple[int, ...]]:
+    """The names of files so many levels below a folder that are all numbers, as numbers."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if not (name.isascii() and name.isdecimal() and str(int(name)) == name):
+                continue
+            if depth > 1 and entry.is_dir():
+                yield from ((int(name), *rest) for rest in _numbered(entry.path, depth - 1))
+            elif depth == 1 and entry.is_file():
+                yield (int(name),)
+
+
+def _decoded(codec: Any, data: bytes, count: int) -> Any:
+    """So many bytes of a block; memory is asked for only if the stored ones could have them."""
+    if count > _MOST_RATIO * len(data) + _MOST_RATIO:
+        raise ValueError(f"{len(data)} bytes do not decode to {count:,}")
+    out = np.empty(count, "u1")
+    found = np.frombuffer(memoryview(codec.decode(data, out)).cast("B"), "u1")
+    if found.size != count:
+        raise ValueError(f"it decodes to {found.size} bytes, and not to {count}")
+    return found
+
+
 class _Blocks:
     """The blocks of a dataset."""
 
@@ -103,6 +139,7 @@ class _Blocks:
     ) -> None:
         self._folder, self._shape, self._block = folder, shape, block
         self._dtype, self._codec = dtype, codec
+        self._stored: list[tuple[int, ...]] | None = None
 
     def read(self, region: Region) -> Any:
         out = np.zeros([one.stop - one.start for one in region], self._dtype.newbyteorder("="))
@@ -124,6 +161,22 @@ class _Blocks:
             out[tuple(into)] = found[tuple(of)]
         return out
 
+    def stored(self) -> list[tuple[int, ...]]:
+        """The coordinates of the blocks that are files; the folders are listed once."""
+        if self._stored is None:
+            self._stored = [*self._listed()]
+        return self._stored
+
+    def _listed(self) -> Iterator[tuple[int, ...]]:
+        grid = [-(-n // block) for n, block in zip(self._shape, self._block, strict=True)]
+        if not grid:
+            yield ()
+            return
+        for numbers in _numbered(self._folder, len(grid)):
+            coords = numbers[::-1]
+            if all(i < n for i, n in zip(coords, grid, strict=True)):
+                yield coords
+
     def _one(self, coords: tuple[int, ...]) -> Any:
         file = self._folder.joinpath(*(str(i) for i in reversed(coords)))
         try:
@@ -141,9 +194,19 @@ class _Blocks:
                 raise ValueError(f"a block of {extent}, larger than {self._block}")
             data = value[start:]
             count = math.prod(extent) * self._dtype.itemsize
+            if count > _MOST_BLOCK:
+                raise ValueError(f"a block of {extent} would have {count:,} bytes")
             if self._codec is not None:
-                out = np.empty(count, "u1")
-                data = self._codec.decode(data, out)
+                data = _decoded(self._codec, data, count)
             return np.frombuffer(data, self._dtype, math.prod(extent)).reshape(extent)
-        except (ValueError, RuntimeError, OSError, EOFError) as error:
+        except (
+            ValueError,
+            RuntimeError,
+            OSError,
+            EOFError,
+            TypeError,
+            zlib.error,
+            lzma.LZMAError,
+            MemoryError,
+        ) as error:
             raise ConversionError(f"{file} is damaged: {error}") from None

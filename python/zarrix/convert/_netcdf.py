@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zarrix.convert import _hdf5, _netcdf3
+from zarrix.convert import _netcdf3
+from zarrix.convert._hdf5_walk import open_hdf5
 from zarrix.convert._netcdf_write import save
 from zarrix.convert._source import Source
 
@@ -15,4 +16,4 @@ def open_source(path: Path) -> Source:
     """The variables of a file of either version."""
     with open(path, "rb") as file:
         begin = file.read(3)
-    return _netcdf3.open_source(path) if begin == b"CDF" else _hdf5.open_source(path)
+    return _netcdf3.open_source(path) if begin == b"CDF" else open_hdf5(path, netcdf=True)

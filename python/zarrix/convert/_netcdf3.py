@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import ConversionError
+from zarrix.convert._cf import mask
 from zarrix.convert._flat import Flat, flat_array
 from zarrix.convert._npz import path_of
 from zarrix.convert._source import Encoded, OpenFile, Part, Region, Source, SourceArray
@@ -129,7 +130,7 @@ class _Header:
     ) -> Source:
         file = self._file
         source = Source(
-            str(file.path), {}, {"": attributes}, identity=file.identity, close=file.close
+            str(file.path), {}, {"": attributes}, identity=[file.identity], close=file.close
         )
         lengths = {}
         for name, axes, _, dtype, _ in variables:
@@ -152,6 +153,7 @@ class _Header:
                 shape = tuple(dimensions[i][1] for i in axes)
                 one = flat_array(file, begin, shape, dtype)
             one.attributes, one.dimension_names = notes, names or None
+            mask(one)
             source.arrays[name] = one
         return source
 

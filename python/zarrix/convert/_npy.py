@@ -13,8 +13,10 @@ from zarrix._errors import ConversionError
 from zarrix.convert._flat import flat_array
 from zarrix.convert._source import OpenFile, Source, SourceArray
 
-__all__ = ["header_of", "npy_array", "open_source", "read_header", "save"]
+__all__ = ["MOST_LOADED", "header_of", "npy_array", "open_source", "read_header", "save"]
 
+# Bytes of an array that NumPy loads at once to compare with.
+MOST_LOADED = 2**26
 _MAGIC = b"\x93NUMPY"
 _MOST_HEADER = 1 << 20
 
@@ -27,7 +29,28 @@ def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
     except BaseException:
         file.close()
         raise
-    return Source(str(path), {"": array}, identity=file.identity, close=file.close)
+    if array.dtype is not object:
+        array.native = _native(path, array)
+    return Source(str(path), {"": array}, identity=[file.identity], close=file.close)
+
+
+def _native(path: Path, array: SourceArray) -> Callable[[Any], Any]:
+    """Reads by `numpy.load`; of files that are too large for that, NumPy reads the header."""
+    loaded: list[Any] = []
+
+    def read(region: Any) -> Any:
+        if array.nbytes > MOST_LOADED:
+            if not loaded:
+                # The header is checked, and memory is asked for when it is used.
+                loaded.append(np.load(path, mmap_mode="r"))
+            if (loaded[0].shape, loaded[0].dtype) != (array.shape, array.dtype):
+                raise ConversionError(f"{path} has {loaded[0].shape} of {loaded[0].dtype}")
+            return array.read(region)
+        if not loaded:
+            loaded.append(np.load(path))
+        return loaded[0][region]
+
+    return read
 
 
 def npy_array(

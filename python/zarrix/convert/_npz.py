@@ -7,13 +7,14 @@ import math
 import struct
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from zarrix._errors import ConversionError
-from zarrix.convert._npy import header_of, npy_array, read_header
+from zarrix.convert._npy import MOST_LOADED, header_of, npy_array, read_header
 from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 
 __all__ = ["Rows", "open_source", "save", "path_of"]
@@ -26,13 +27,13 @@ def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
     file = OpenFile(path)
     try:
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, struct.error) as error:
         file.close()
         raise ConversionError(f"{path} is not an npz file: {error}") from None
     with contextlib.ExitStack() as stack:
         stack.callback(file.close)
         stack.callback(archive.close)
-        source = Source(str(path), {}, {"": {}}, identity=file.identity)
+        source = Source(str(path), {}, {"": {}}, identity=[file.identity])
         for member in archive.infolist():
             if member.is_dir():
                 continue
@@ -42,10 +43,28 @@ def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
             name = path_of(member.filename.removesuffix(".npy"), str(path))
             if name in source.arrays:
                 raise ConversionError(f"{path} has two members {member.filename!r}")
-            source.arrays[name] = _member(file, archive, member, allow_pickle)
+            source.arrays[name] = one = _member(file, archive, member, allow_pickle)
+            if one.nbytes <= MOST_LOADED and one.dtype is not object:
+                one.native = _native(path, member.filename)
         closing = stack.pop_all()
     source.close = closing.close
     return source
+
+
+def _native(path: Path, name: str) -> Any:
+    """Reads an array by NumPy alone, which compares the checksum of the member."""
+    loaded: list[Any] = []
+
+    def read(region: Region) -> Any:
+        if not loaded:
+            try:
+                with zipfile.ZipFile(path) as archive, archive.open(name) as member:
+                    loaded.append(np.lib.format.read_array(member, allow_pickle=False))
+            except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError) as error:
+                raise ConversionError(f"{path}: {name} is damaged: {error}") from None
+        return loaded[0][region]
+
+    return read
 
 
 def path_of(name: str, shown: str) -> str:
@@ -71,8 +90,24 @@ def _member(
             raise ConversionError(f"{file.path} is damaged: {member.filename} has no header")
         names, extra = struct.unpack("<HH", local[26:30])
         start = member.header_offset + 30 + names + extra
-        return npy_array(file, start, member.file_size, allow_pickle=allow_pickle)
+        array = npy_array(file, start, member.file_size, allow_pickle=allow_pickle)
+        array.intact = lambda: _check_sum(file, start, member)
+        return array
     return _deflated(file, archive, member)
+
+
+def _check_sum(file: OpenFile, start: int, member: zipfile.ZipInfo) -> None:
+    """Compare the checksum of a stored member, whose regions are read by position."""
+    found, buffer = 0, bytearray(_BLOCK)
+    for at in range(0, member.file_size, _BLOCK):
+        part = memoryview(buffer)[: min(_BLOCK, member.file_size - at)]
+        file.read_into(part, start + at)
+        found = zlib.crc32(part, found)
+    if found != member.CRC:
+        raise ConversionError(
+            f"{file.path} is damaged: the checksum of {member.filename} is {found:08x}, and its "
+            f"directory says {member.CRC:08x}"
+        )
 
 
 def _deflated(file: OpenFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> SourceArray:
@@ -85,7 +120,10 @@ def _deflated(file: OpenFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo)
             raise ConversionError(f"{shown} cannot be read: {error}") from None
 
     with stream() as opened:
-        shape, order, dtype, start = read_header(opened.read, shown)
+        try:
+            shape, order, dtype, start = read_header(opened.read, shown)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+            raise ConversionError(f"{shown} is damaged: {error}") from None
     needed = math.prod(shape) * dtype.itemsize
     if start + needed != member.file_size:
         raise ConversionError(
@@ -165,7 +203,14 @@ class Rows:
                     raise ConversionError(f"{self._shown} is truncated")
                 left[: len(got)] = got
                 left, self._at = left[len(got) :], self._at + len(got)
-        except (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            ValueError,
+            RuntimeError,
+        ) as error:
             if isinstance(error, ConversionError):
                 raise
             raise ConversionError(f"{self._shown} is damaged: {error}") from None

@@ -60,6 +60,10 @@ def natural(name: str) -> list[Any]:
     return [int(part) if part.isdecimal() else part for part in parts]
 
 
+def _reader(one: SourceArray, native: bool) -> Callable[[Region], Any]:
+    return one.native if native and one.native is not None else one.read
+
+
 class _Joined:
     """Files that each have one array; a few of them are open at a time."""
 
@@ -81,12 +85,15 @@ class _Joined:
 
     def source(self, stack: str | None, concat: int | None) -> Source:
         """The joined array; every file is opened once, to compare shapes."""
-        shapes, identity = [], []
+        shapes: list[tuple[int, ...]] = []
+        identity: list[list[Any]] = []
+        asked: list[Any] = []
         first = self._one(0)
         for index, name in enumerate(self._names):
             one = self._one(index)
             shapes.append(one.shape)
-            identity.append(self._open[name].identity)
+            identity += self._open[name].identity
+            asked.append(self._open[name].asked)
             if one.dtype != first.dtype or len(one.shape) != len(first.shape):
                 raise ConversionError(
                     f"{name} has {one.shape} of {one.dtype}, and {self._names[0]} has "
@@ -96,7 +103,7 @@ class _Joined:
         if array is None:
             array = self._concatenated(first, shapes, concat or 0)
         shown = f"{self._names[0]} and {len(self._names) - 1} more"
-        return Source(shown, {"": array}, identity=identity, close=self._close)
+        return Source(shown, {"": array}, identity=identity, asked=asked, close=self._close)
 
     def _stacked(
         self, first: SourceArray, shapes: list[tuple[int, ...]], stack: str
@@ -105,9 +112,9 @@ class _Joined:
             if shape != first.shape:
                 raise ConversionError(f"{name} has shape {shape}, and the first {first.shape}")
 
-        def read(region: Region) -> Any:
+        def read(region: Region, native: bool = False) -> Any:
             frames = range(region[0].start, region[0].stop)
-            return np.stack([self._one(i).read(region[1:]) for i in frames])
+            return np.stack([_reader(self._one(i), native)(region[1:]) for i in frames])
 
         names = first.dimension_names or (None,) * len(first.shape)
         return SourceArray(
@@ -118,6 +125,7 @@ class _Joined:
             attributes=first.attributes,
             dimension_names=(stack or None, *names),
             why_decoded="it is made of several files",
+            native=lambda region: read(region, True),
         )
 
     def _concatenated(
@@ -130,7 +138,7 @@ class _Joined:
                 raise ConversionError(f"{name} has shape {shape}, and the first {first.shape}")
         ends = np.cumsum([shape[axis] for shape in shapes]).tolist()
 
-        def read(region: Region) -> Any:
+        def read(region: Region, native: bool = False) -> Any:
             parts, at = [], region[axis].start
             while at < region[axis].stop:
                 index = int(np.searchsorted(ends, at, side="right"))
@@ -138,7 +146,7 @@ class _Joined:
                 stop = min(region[axis].stop, ends[index])
                 inside = [*region]
                 inside[axis] = slice(at - begin, stop - begin)
-                parts.append(self._one(index).read(tuple(inside)))
+                parts.append(_reader(self._one(index), native)(tuple(inside)))
                 at = stop
             return np.concatenate(parts, axis=axis)
 
@@ -151,6 +159,7 @@ class _Joined:
             attributes=first.attributes,
             dimension_names=first.dimension_names,
             why_decoded="it is made of several files",
+            native=lambda region: read(region, True),
         )
 
     def _close(self) -> None:

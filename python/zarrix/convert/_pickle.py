@@ -40,7 +40,7 @@ def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
             )
         arrays[path_of(name, str(path)) if name else ""] = _in_memory(np.asarray(value), path)
     groups: dict[str, Any] = {} if "" in arrays else {"": {}}
-    return Source(str(path), arrays, groups, identity=file.identity)
+    return Source(str(path), arrays, groups, identity=[file.identity])
 
 
 def _in_memory(value: Any, path: Path) -> SourceArray:

@@ -66,7 +66,9 @@ def open_source(
     except BaseException:
         file.close()
         raise
-    return Source(str(path), {"": array}, identity=file.identity, close=file.close)
+    # What the sidecar said is part of what a resumed import compares.
+    asked = [str(of), list(extent), order, int(start)]
+    return Source(str(path), {"": array}, identity=[file.identity], asked=asked, close=file.close)
 
 
 def dtype_of(text: Any) -> np.dtype[Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from zarrix.convert._source import Region
 
-__all__ = ["chunks_of", "count", "regions", "step_of"]
+__all__ = ["chunks_of", "count", "region_at", "regions", "step_of", "stored_regions"]
 
 
 def step_of(
@@ -69,6 +69,50 @@ def regions(shape: tuple[int, ...], step: tuple[int, ...]) -> Iterator[Region]:
             slice(start, min(start + one, n))
             for start, one, n in zip(starts, step, shape, strict=True)
         )
+
+
+def region_at(index: int, shape: tuple[int, ...], step: tuple[int, ...]) -> Region:
+    """The region of that number in `regions`, found without the ones before it."""
+    starts = []
+    for n, one in zip(reversed(shape), reversed(step), strict=True):
+        index, at = divmod(index, -(-n // one))
+        starts.append(at * one)
+    return tuple(
+        slice(start, min(start + one, n))
+        for start, one, n in zip(reversed(starts), step, shape, strict=True)
+    )
+
+
+def stored_regions(
+    shape: tuple[int, ...],
+    step: tuple[int, ...],
+    chunks: tuple[int, ...],
+    stored: Iterable[tuple[int, ...]],
+) -> list[int]:
+    """The numbers of the regions that have an element of a stored chunk, in order.
+
+    What is not stored takes neither time nor memory, however large the shape says it is.
+
+    Examples
+    --------
+    >>> stored_regions((10, 10), (5, 5), (2, 10), [(0, 0), (2, 0)])
+    [0, 1, 2, 3]
+    >>> stored_regions((2**50,), (10,), (10,), [(7,), (2**40,)])
+    [7, 1099511627776]
+    """
+    grid = [-(-n // one) for n, one in zip(shape, step, strict=True)]
+    found: set[int] = set()
+    for coords in stored:
+        axes = [
+            range(i * chunk // one, min(-(-(i + 1) * chunk // one), most))
+            for i, chunk, one, most in zip(coords, chunks, step, grid, strict=True)
+        ]
+        for at in itertools.product(*axes):
+            number = 0
+            for i, most in zip(at, grid, strict=True):
+                number = number * most + i
+            found.add(number)
+    return sorted(found)
 
 
 def count(shape: tuple[int, ...], step: tuple[int, ...]) -> int:

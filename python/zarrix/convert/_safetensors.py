@@ -13,8 +13,9 @@ import numpy as np
 
 from zarrix._errors import ConversionError
 from zarrix.convert._flat import flat_array
+from zarrix.convert._npy import MOST_LOADED
 from zarrix.convert._npz import path_of
-from zarrix.convert._source import OpenFile, Source
+from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 
 __all__ = ["open_source", "save"]
 
@@ -44,7 +45,7 @@ def _opened(file: OpenFile, path: Path) -> Source:
     if length > min(_MOST_HEADER, file.size - 8):
         raise ConversionError(f"{path} is damaged: its header would have {length} bytes")
     try:
-        header = json.loads(file.read(8, length))
+        header = json.loads(file.read(8, length), object_pairs_hook=_without_repeats)
         attributes = {str(k): str(v) for k, v in (header.pop("__metadata__", None) or {}).items()}
         listed = {
             str(name): (
@@ -56,15 +57,64 @@ def _opened(file: OpenFile, path: Path) -> Source:
         }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConversionError(f"{path} has an invalid header: {error!r}") from None
-    source = Source(str(path), {}, {"": attributes}, identity=file.identity, close=file.close)
+    _check_offsets([offsets for _, _, offsets in listed.values()], file, 8 + length)
+    source = Source(str(path), {}, {"": attributes}, identity=[file.identity], close=file.close)
     for name, (kind, shape, offsets) in listed.items():
         dtype = _dtype(kind, name, path)
         nbytes = math.prod(shape) * dtype.itemsize
         if len(offsets) != 2 or min(shape, default=0) < 0 or offsets[1] - offsets[0] != nbytes:
             raise ConversionError(f"{path}: {name} has {offsets} for {shape} of {kind}")
         at = path_of(name, str(path))
-        source.arrays[at] = flat_array(file, 8 + length + offsets[0], tuple(shape), dtype)
+        if at in source.arrays:
+            raise ConversionError(f"{path} has two tensors of the path {at!r}")
+        source.arrays[at] = one = flat_array(file, 8 + length + offsets[0], tuple(shape), dtype)
+        if kind in _DTYPES and kind != "C64" and one.nbytes <= MOST_LOADED:
+            one.native = _native(path, name, one)
     return source
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def _check_offsets(offsets: list[list[int]], file: OpenFile, begin: int) -> None:
+    """Raise `ConversionError` unless the tensors are all that follows the header, side by side."""
+    at = 0
+    for one in sorted(offsets):
+        if len(one) != 2 or one[0] != at or one[1] < at:
+            raise ConversionError(
+                f"{file.path} is damaged: a tensor has the bytes {one}, and the one before it ends "
+                f"at {at}"
+            )
+        at = one[1]
+    if begin + at != file.size:
+        raise ConversionError(
+            f"{file.path} is damaged: tensors end at byte {begin + at}, and it has {file.size}"
+        )
+
+
+def _native(path: Path, name: str, one: SourceArray) -> Any:
+    """Reads a tensor by the package safetensors, where it is installed."""
+    loaded: list[Any] = []
+
+    def read(region: Region) -> Any:
+        if not loaded:
+            try:
+                # Optional package: only the verification of an import uses it.
+                safetensors = importlib.import_module("safetensors")
+            except ImportError:
+                return one.read(region)
+            try:
+                with safetensors.safe_open(str(path), framework="numpy") as opened:
+                    loaded.append(opened.get_tensor(name))
+            except safetensors.SafetensorError as error:
+                raise ConversionError(f"{path} is damaged: {error}") from None
+        return loaded[0][region]
+
+    return read
 
 
 def _dtype(kind: str, name: str, path: Path) -> np.dtype[Any]:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.dimension_names import names_of
 from zarrix._array.sparse import grid_of
+from zarrix.convert._cf import shown
 from zarrix.convert._export_job import arrays_of
 from zarrix.convert._regions import regions, step_of
 
@@ -54,18 +56,26 @@ def same_values(first: Any, second: Any) -> list[dict[str, str]]:
 
 
 def _difference(first: Any, second: Any) -> str:
-    for what in ("shape", "dtype"):
-        if getattr(first, what) != getattr(second, what):
-            return f"{what} {getattr(first, what)} and {getattr(second, what)}"
-    names = {*first.attrs, *second.attrs}
+    if first.shape != second.shape:
+        return f"shape {first.shape} and {second.shape}"
+    if first.dtype != second.dtype and not (_has_text(first) and _has_text(second)):
+        return f"dtype {first.dtype} and {second.dtype}"
+    if [*names_of(first)] != [*names_of(second)]:
+        return f"dimension names {names_of(first)} and {names_of(second)}"
+    mine, theirs = shown(first), shown(second)
     different = [
-        name
-        for name in sorted(names)
-        if repr(first.attrs.get(name)) != repr(second.attrs.get(name))
+        name for name in sorted({*mine, *theirs}) if repr(mine.get(name)) != repr(theirs.get(name))
     ]
     if different:
         return f"attributes {', '.join(different)}"
     return _different_values(first, second)
+
+
+def _has_text(array: Any) -> bool:
+    """Whether elements are text of any length, whose dtype in v2 is that of objects."""
+    return array.dtype.kind == "T" or any(
+        codec["name"].endswith("vlen-utf8") for codec in array._metadata.codecs
+    )
 
 
 def _different_values(first: Any, second: Any) -> str:
@@ -74,6 +84,8 @@ def _different_values(first: Any, second: Any) -> str:
     count, where = 0, ""
     for region in regions(first.shape, step):
         mine, theirs = np.asarray(first[region]), np.asarray(second[region])
+        if _has_text(first):
+            mine, theirs = mine.astype(object), theirs.astype(object)
         differ: Any = np.asarray(_bits(mine) != _bits(theirs))
         if differ.ndim > mine.ndim:
             differ = differ.any(axis=-1)

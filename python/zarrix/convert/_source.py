@@ -7,10 +7,14 @@ could have encoded, `Encoded` says so: they can then be copied or referenced wit
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import math
 import os
 import stat
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +24,22 @@ import numpy as np
 from zarrix._errors import ConversionError
 from zarrix._runtime.system import NOT_INHERITED, UNBLOCKED, read_at, read_into_at
 
-__all__ = ["Encoded", "OpenFile", "Part", "Region", "Source", "SourceArray"]
+__all__ = [
+    "Encoded",
+    "OpenFile",
+    "Part",
+    "Region",
+    "Source",
+    "SourceArray",
+    "UnkeptError",
+    "identity_of",
+]
 
 Region = tuple[slice, ...]
+
+
+class UnkeptError(ConversionError):
+    """Elements are of no data type of Zarr, which only reading them shows; the file is sound."""
 
 
 class Part(NamedTuple):
@@ -79,6 +96,17 @@ class SourceArray:
     encoded : Encoded, optional
     why_decoded : str
         Why its chunks cannot be kept, if ``encoded`` is missing.
+    native : function, optional
+        Reads a region by the library of the format alone, for the verification of an import; `read`
+        if the format has no library, or if `read` is a call of it.
+    stored : function, optional
+        The coordinates of the chunks that are stored, in the grid of ``chunks``; all others have
+        the fill value. Every chunk is stored if it is omitted. An array without chunks is one.
+    fill_is_mask : bool
+        Whether the fill value may stand for missing values, as readers of v2 take it.
+    intact : function, optional
+        Raises `ConversionError` if checksums of the file, which ``read`` does not compare, say that
+        the array is damaged.
     """
 
     shape: tuple[int, ...]
@@ -92,11 +120,28 @@ class SourceArray:
     sequential: bool = False
     encoded: Encoded | None = None
     why_decoded: str = "its format has no chunks"
+    native: Callable[[Region], Any] | None = None
+    stored: Callable[[], Iterable[tuple[int, ...]]] | None = None
+    fill_is_mask: bool = True
+    intact: Callable[[], None] | None = None
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element; for elements of variable length an estimate."""
         return self.dtype.itemsize if isinstance(self.dtype, np.dtype) else 64
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """The shape of a chunk."""
+        return tuple(max(1, n) for n in (self.chunks or self.shape))
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether less than half of the chunks are stored."""
+        if self.stored is None:
+            return False
+        total = math.prod(-(-n // one) for n, one in zip(self.shape, self.extent, strict=True))
+        return 2 * len([*self.stored()]) < total
 
     @property
     def nbytes(self) -> int:
@@ -109,20 +154,83 @@ class Source:
     """An open source: arrays by path, and attributes by the path of each group.
 
     The array of a source that has only one, and no name for it, has the empty path.
+
+    name : str
+    arrays, groups : dict
+    notes : list of str
+        What a user should know about the result.
+    left_out : list of str
+        The members and attributes that are not in the result, each with the reason.
+    identity : list
+        Of every file and folder that the values depend on: what `identity_of` says when it is
+        opened.
+    asked : object
+        What else the values depend on, such as the sidecar of a raw file.
     """
 
     name: str
     arrays: dict[str, SourceArray]
     groups: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    identity: Any = None
+    left_out: list[str] = field(default_factory=list)
+    identity: list[list[Any]] = field(default_factory=list)
+    asked: Any = None
     close: Callable[[], None] = lambda: None
+
+    def leave_out(self, what: str, why: object) -> None:
+        """Note that a member or an attribute is not in the result."""
+        self.left_out.append(f"{what} is left out: {why}")
+
+    def drop(self, path: str, why: object) -> None:
+        """Leave out a group with all that it has."""
+        self.leave_out(path, why)
+        for nodes in (self.groups, self.arrays):
+            for name in [one for one in nodes if f"{one}/".startswith(f"{path}/")]:
+                del nodes[name]
+
+    def check(self) -> None:
+        """Raise `ConversionError` if a file has changed since the source was opened."""
+        for seen in self.identity:
+            try:
+                same = identity_of(seen[0], *seen[2:3] if len(seen) == 3 else ()) == seen
+            except OSError:
+                same = False
+            if not same:
+                raise ConversionError(f"{seen[0]} has changed while it was read")
 
     def __enter__(self) -> Source:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def identity_of(path: str | os.PathLike[str], depth: int | None = None) -> list[Any]:
+    """What tells a file or a folder from another one, and from later versions of it.
+
+    The time of the last change (ctime) is part of it, because programs set that of the last
+    modification back. A folder has a digest of the files in ``depth`` levels, or of all.
+    """
+    found = os.stat(path)
+    shown = os.path.abspath(path)
+    if not stat.S_ISDIR(found.st_mode):
+        return [shown, *_version(found)]
+    digest = hashlib.sha256()
+    for folder, inside, files in os.walk(path):
+        inside.sort()
+        below = os.path.relpath(folder, path)
+        if depth is not None and (0 if below == "." else below.count(os.sep) + 1) >= depth - 1:
+            inside.clear()
+        for name in sorted(files):
+            file = os.path.join(folder, name)
+            with contextlib.suppress(FileNotFoundError):
+                told = [below, name, *_version(os.lstat(file)), *_version(os.stat(file))]
+                digest.update(json.dumps(told).encode())
+    return [shown, digest.hexdigest(), depth]
+
+
+def _version(found: os.stat_result) -> list[int]:
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
 class OpenFile:
@@ -150,11 +258,8 @@ class OpenFile:
             raise ConversionError(f"{self.path} is not a regular file")
         self.size = found.st_size
         self._seen = (found.st_size, found.st_mtime_ns)
-
-    @property
-    def identity(self) -> list[Any]:
-        """What tells this version of the file from another one."""
-        return [os.fspath(self.path.absolute()), *self._seen]
+        self.identity: list[Any] = [os.path.abspath(self.path), *_version(found)]
+        """What `identity_of` says of the file that was opened."""
 
     @property
     def seen(self) -> tuple[int, int]:

@@ -28,7 +28,7 @@ def open_source(path: Path) -> Source:
     file = OpenFile(path)
     try:
         keys, members = _index(path)
-        source = Source(str(path), {}, {"": {}}, identity=file.identity, close=file.close)
+        source = Source(str(path), {}, {"": {}}, identity=[file.identity], close=file.close)
         names = np.array(keys, dtype=object)
         source.arrays["key"] = SourceArray(
             names.shape, str, names.__getitem__, fill_value="", dimension_names=["sample"]

@@ -47,7 +47,7 @@ def open_source(
         file.close()
         raise
     array = table.array()
-    return Source(str(path), {"": array}, identity=file.identity, close=file.close)
+    return Source(str(path), {"": array}, identity=[file.identity], close=file.close)
 
 
 class _Table:

@@ -6,11 +6,10 @@ that lie in one block are read by position. Levels of a pyramid become ``0``, ``
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import importlib
-import itertools
-import math
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,11 @@ import numpy as np
 from zarrix._array.dimension_names import names_of
 from zarrix._errors import ConversionError
 from zarrix.convert._flat import flat_array
-from zarrix.convert._source import Encoded, OpenFile, Part, Region, Source, SourceArray
+from zarrix.convert._source import OpenFile, Source, SourceArray
+from zarrix.convert._tiff_pages import Pages, native_reader
 
 __all__ = ["open_source", "save"]
 
-_CODECS = {1: None, 8: {"id": "zlib", "level": 6}, 32946: {"id": "zlib", "level": 6},
-           50000: {"id": "zstd", "level": 3}}  # fmt: skip
 _TILE = 256
 _MOST_PAGES = 1_000_000
 
@@ -71,7 +69,7 @@ def open_source(path: Path) -> Source:
 
 
 def _source(opened: Any, file: OpenFile, path: Path, close: Any) -> Source:
-    source = Source(str(path), {}, identity=file.identity, close=close)
+    source = Source(str(path), {}, identity=[file.identity], close=close)
     series = opened.series
     if not series:
         raise ConversionError(f"{path} has no image")
@@ -93,11 +91,43 @@ def _source(opened: Any, file: OpenFile, path: Path, close: Any) -> Source:
             source.arrays[name] = _array(level, file)
         if len(levels) > 1:
             source.groups[prefix] = _multiscales(one, opened)
+    attributes = _physical(opened) if single else {}
+    told = _geography(opened)
+    if told:
+        attributes["geotiff"] = told
     if single:
-        attributes = _physical(opened)
-        if attributes:
-            source.arrays[""].attributes = attributes
+        source.arrays[""].attributes = {**source.arrays[""].attributes, **attributes}
+    else:
+        source.groups[""] = {**source.groups[""], **attributes}
+    if any("palette" in one.attributes for one in source.arrays.values()):
+        source.notes.append("pixels are numbers of colours, which the attribute 'palette' has")
     return source
+
+
+def _geography(opened: Any) -> dict[str, Any]:
+    """The tags of GeoTIFF and of GDAL as JSON values; empty if there are none."""
+    found: dict[str, Any] = {}
+    with contextlib.suppress(Exception):
+        # The pixels can be read if the tags of geography are damaged.
+        found = dict(opened.geotiff_metadata or {})
+    with contextlib.suppress(Exception):
+        if opened.gdal_metadata:
+            found["GDALMetadata"] = dict(opened.gdal_metadata)
+    return _as_json(found) if found else {}
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _as_json(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, tuple | list):
+        return [_as_json(one) for one in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def _physical(opened: Any) -> dict[str, Any]:
@@ -162,150 +192,19 @@ def _array(series: Any, file: OpenFile) -> SourceArray:
     if series.dataoffset is not None and key.compression == 1 and key.predictor == 1:
         one = flat_array(file, int(series.dataoffset), shape, stored)
         one.dimension_names = names
-        return one
-    pages = _Pages(series, file, shape, dtype)
-    one = SourceArray(
-        shape, stored, pages.read, chunks=pages.chunks, dimension_names=names,
-        why_decoded="its tiles are not chunks of Zarr",
-    )  # fmt: skip
-    if pages.tiles_are_chunks:
-        one.encoded = pages.encoded()
+    else:
+        pages = Pages(series, file, shape, dtype)
+        one = SourceArray(
+            shape, stored, pages.read, chunks=pages.chunks, dimension_names=names,
+            fill_value=pages.fill_value, why_decoded="its tiles are not chunks of Zarr",
+        )  # fmt: skip
+        if pages.tiles_are_chunks:
+            one.encoded = pages.encoded()
+    one.native = native_reader(series, one.read)
+    palette = key.colormap
+    if palette is not None:
+        one.attributes = {"palette": np.asarray(palette).T.tolist()}
     return one
-
-
-class _Pages:
-    """The pages of a series, which are decoded by segments: tiles or strips."""
-
-    def __init__(
-        self, series: Any, file: OpenFile, shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> None:
-        self._series, self._file, self._shape, self._dtype = series, file, shape, dtype
-        self._key = key = series.keyframe
-        self._turn = threading.Lock()
-        page = tuple(int(n) for n in key.shape)
-        self._count = math.prod(page)
-        self._page = page
-        # The axes of the series before those of a page.
-        self._outer = (
-            shape[: len(shape) - len(page)] if shape[len(shape) - len(page) :] == page else None
-        )
-        separate = int(key.planarconfig) == 2
-        height = int(key.tilelength if key.is_tiled else key.rowsperstrip)
-        width = int(key.tilewidth if key.is_tiled else key.imagewidth)
-        samples = () if len(page) == 2 else (page[-1],) if not separate else ()
-        tile = (min(height, int(key.imagelength)) if not key.is_tiled else height, width, *samples)
-        if separate and len(page) == 3:
-            tile = (1, height, width)
-        self._tile = tile if len(tile) == len(page) else page
-        self.chunks = None
-        if self._outer is not None:
-            self.chunks = (*(1,) * len(self._outer), *self._tile)
-
-    @property
-    def tiles_are_chunks(self) -> bool:
-        """Whether the bytes of a tile are those of a chunk."""
-        key = self._key
-        whole = key.is_tiled or self._page[0] % self._tile[0] == 0
-        plain = (
-            int(key.compression) in _CODECS
-            and int(key.predictor) == 1
-            and int(key.fillorder) == 1
-            and int(key.imagedepth) == 1
-            and int(key.planarconfig) == 1
-            and key.bitspersample == self._dtype.itemsize * 8
-            and key.jpegtables is None
-        )
-        fits = key.is_tiled is False or len(self._page) in (2, 3)
-        return bool(plain and whole and fits and self._outer is not None and self.chunks)
-
-    def encoded(self) -> Encoded:
-        """The tiles as chunks."""
-        grid = [-(-n // c) for n, c in zip(self._shape, self.chunks or (), strict=True)]
-        inner = grid[len(self._outer or ()) :]
-
-        def find(coords: tuple[int, ...]) -> Part | None:
-            outer = len(self._outer or ())
-            page = self._page_at(_flat(coords[:outer], grid[:outer]))
-            index = _flat(coords[outer:], inner)
-            if page is None or index >= len(page.dataoffsets):
-                return None
-            length = int(page.databytecounts[index])
-            return Part(coords, int(page.dataoffsets[index]), length) if length else None
-
-        def parts() -> Iterator[Part]:
-            for coords in itertools.product(*map(range, grid)):
-                part = find(coords)
-                if part is not None:
-                    yield part
-
-        codec = _CODECS[int(self._key.compression)]
-        return Encoded(self.chunks or (), None, codec, self._file, parts, find)
-
-    def _page_at(self, index: int) -> Any:
-        # tifffile reads the entries of a page when it is first used, at the position of its file.
-        with self._turn:
-            return self._series.pages[index]
-
-    def read(self, region: Region) -> Any:
-        if self._outer is None:
-            return np.asarray(self._series.asarray())[region]
-        outer = len(self._outer)
-        out = np.zeros([one.stop - one.start for one in region], self._dtype)
-        for at in itertools.product(*(range(one.start, one.stop) for one in region[:outer])):
-            page = self._page_at(_flat(at, self._outer))
-            here = tuple(i - one.start for i, one in zip(at, region[:outer], strict=True))
-            if page is not None:
-                self._read_page(page, region[outer:], out[here])
-        return out
-
-    def _read_page(self, page: Any, region: Region, out: Any) -> None:
-        """Decode the segments of a page that a region needs."""
-        if int(self._key.imagedepth) > 1:
-            out[...] = page.asarray()[region]
-            return
-        tables = self._key.jpegtables
-        grid = [-(-n // c) for n, c in zip(self._page, self._tile, strict=True)]
-        axes = (
-            range(one.start // n, -(-one.stop // n))
-            for one, n in zip(region, self._tile, strict=True)
-        )
-        for coords in itertools.product(*axes):
-            index = _flat(coords, grid)
-            if index >= len(page.dataoffsets) or not page.databytecounts[index]:
-                continue
-            data = self._file.read(int(page.dataoffsets[index]), int(page.databytecounts[index]))
-            segment, _, extent = self._key.decode(data, index, jpegtables=tables, _fullsize=False)
-            if segment is None:
-                continue
-            start = [i * n for i, n in zip(coords, self._tile, strict=True)]
-            shape = [
-                min(n, length - s)
-                for n, length, s in zip(self._tile, self._page, start, strict=True)
-            ]
-            # Depth, length, width and samples become the axes of the page.
-            tile = np.asarray(segment)[0]
-            separate = len(self._page) == 3 and int(self._key.planarconfig) == 2
-            height, width = shape[1:] if separate else shape[:2]
-            value = tile[:height, :width]
-            if separate or len(self._page) == 2:
-                value = value[..., 0]
-            if separate:
-                value = value[np.newaxis]
-            if list(value.shape) != shape:
-                raise ConversionError(f"{self._file.path}: a tile is {extent}, and not {shape}")
-            into, of = [], []
-            for s, n, one in zip(start, shape, region, strict=True):
-                low, high = max(one.start, s), min(one.stop, s + n)
-                into.append(slice(low - one.start, high - one.start))
-                of.append(slice(low - s, high - s))
-            out[tuple(into)] = value[tuple(of)]
-
-
-def _flat(coords: Any, grid: Any) -> int:
-    index = 0
-    for i, n in zip(coords, grid, strict=True):
-        index = index * int(n) + int(i)
-    return index
 
 
 def save(

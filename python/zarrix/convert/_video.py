@@ -54,7 +54,7 @@ def open_source(path: Path, *, planes: str = "rgb") -> Source:
         file.close()
         raise ConversionError(f"{path} is not a video, or is damaged: {error}") from None
     file.close()
-    source = Source(str(path), {}, {"": attributes}, identity=file.identity, close=reader.close)
+    source = Source(str(path), {}, {"": attributes}, identity=[file.identity], close=reader.close)
     count = len(pts)
     names = ["frame", "y", "x"]
     if planes == "rgb":

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from zarrix._errors import ContainsArrayError, ConversionError
+from zarrix._stores.keys import ZARRAY, key_of
 from zarrix.convert._encoded import key_in
-from zarrix.convert._file_store import reopened
+from zarrix.convert._file_store import FileStore, reopened
 from zarrix.convert._formats import check_known
 from zarrix.convert._import import Conversion
+from zarrix.convert._regions import count
+from zarrix.convert._source import SourceArray
 
 __all__ = ["virtual"]
 
@@ -71,8 +74,15 @@ def virtual(
     store = reopened(os.fspath(source), format, options)
     try:
         result = Conversion(store.source.name, str(target), dry_run=dry_run)
-        result.notes += store.notes
-        refs: dict[str, Any] = {key: value.decode() for key, value in store.documents.items()}
+        result.left_out += store.source.left_out
+        result.notes += [*store.source.notes, *store.source.left_out]
+        # Chunks that are missing have no references, and so need the fill value that they read as.
+        documents = FileStore(store.source).documents
+        refs: dict[str, Any] = {key: value.decode() for key, value in documents.items()}
+        for name, (_, one) in store._arrays.items():
+            if not _lacks_chunks(one):
+                key = key_of(name, ZARRAY)
+                refs[key] = store.documents[key].decode()
         for name, (array, one) in store._arrays.items():
             if one.encoded is None and one.nbytes:
                 raise ConversionError(
@@ -99,6 +109,12 @@ def virtual(
     finally:
         store.close()
     return result
+
+
+def _lacks_chunks(one: SourceArray) -> bool:
+    if one.stored is None:
+        return False
+    return len([*one.stored()]) < count(one.shape, one.extent)
 
 
 virtual.__module__ = "zarrix.convert"

@@ -130,4 +130,4 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         **options,
     )
     ui.done(result, dry_run=arguments.dry_run)
-    return 0
+    return 3 if result.left_out else 0

@@ -1,0 +1,79 @@
+"""What the conventions of CF and xarray say about fill values of NetCDF in Zarr.
+
+In v2, xarray takes the fill value of an array for CF's ``_FillValue``, so that an array without one
+has no fill value there. In v3 it reads the attribute, in which numbers that JSON does not have are
+the base64 of a float64.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix.convert._source import SourceArray
+
+__all__ = ["FILL", "in_v3", "mask", "shown"]
+
+FILL = "_FillValue"
+_DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+
+def in_v3(attributes: Mapping[str, Any], dtype: Any) -> dict[str, Any]:
+    """Attributes with ``_FillValue`` as xarray stores it in v3; others are as they were."""
+    found = dict(attributes)
+    if FILL not in found or not isinstance(dtype, np.dtype):
+        return found
+    value = found[FILL]
+    if dtype.kind == "f" and isinstance(value, int | float):
+        found[FILL] = _base64_of(value)
+    elif dtype.kind == "S" and isinstance(value, str):
+        found[FILL] = base64.standard_b64encode(value.encode("utf-8", "surrogateescape")).decode()
+    return found
+
+
+def _base64_of(value: float) -> str:
+    return base64.standard_b64encode(struct.pack("<d", value)).decode()
+
+
+def shown(array: Any) -> dict[str, Any]:
+    """The attributes of an array as its format of files has them, in v2 and v3 the same.
+
+    Names of dimensions are not among them (`names_of`).
+    """
+    found = {name: value for name, value in array.attrs.asdict().items() if name != _DIMENSIONS}
+    value = found.get(FILL)
+    if array.zarr_format == 3 and isinstance(value, str) and array.dtype.kind in "fS":
+        # A file may have had text there, which is not base64.
+        with contextlib.suppress(ValueError, struct.error):
+            raw = base64.standard_b64decode(value)
+            is_text = array.dtype.kind == "S"
+            found[FILL] = raw.decode() if is_text else struct.unpack("<d", raw)[0]
+    return found
+
+
+def mask(one: SourceArray) -> None:
+    """Make CF's ``_FillValue`` the fill value; without it, no element stands for a missing one."""
+    if not isinstance(one.dtype, np.dtype) or one.dtype.kind not in "iufS":
+        one.fill_is_mask = False
+        return
+    if FILL not in one.attributes:
+        one.fill_is_mask = False
+        return
+    given = one.attributes[FILL]
+    try:
+        masked = np.asarray(given).astype(one.dtype)[()]
+    except (TypeError, ValueError, OverflowError):
+        one.fill_is_mask = False
+        return
+    if np.asarray(masked).tobytes() == np.asarray(one.fill_value, one.dtype).tobytes():
+        return
+    if one.stored is None:
+        one.fill_value = masked
+    else:
+        # Chunks that are not stored have another value than CF's: they are not its missing ones.
+        one.fill_is_mask = False

@@ -1,0 +1,110 @@
+"""The verification of an import: what was stored is read again, and the source by its library.
+
+The source is read by the library of its format alone (`SourceArray.native`), because a reader that
+looks at the wrong bytes of a file would find them equal to themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import ConversionError
+from zarrix.convert._regions import count, region_at, step_of, stored_regions
+from zarrix.convert._source import Region, SourceArray
+
+__all__ = ["verify"]
+
+_LEAST, _MOST = 8, 1000
+# All regions of an array are compared up to so many; of larger ones those that are stored, and
+# a sample of the others.
+_MOST_EMPTY = 100_000
+
+
+def verify(
+    shown: str,
+    array: Any,
+    one: SourceArray,
+    changed: Callable[[Any], Any],
+    budget: int,
+    *,
+    everything: bool,
+) -> None:
+    """Compare an array with its source.
+
+    Parameters
+    ----------
+    shown : str
+        The name of the array, for the message.
+    array : Array
+        What was stored.
+    changed : function
+        What the import makes of the values of the source.
+    budget : int
+        Bytes of a region.
+    everything : bool
+        Whether all regions are compared, or a sample.
+
+    Raises
+    ------
+    ConversionError
+        They differ.
+    """
+    if one.intact is not None:
+        one.intact()
+    read = one.native or one.read
+    for region in _chosen(array, one, budget, everything):
+        if not _same(array[region], changed(read(region))):
+            raise ConversionError(
+                f"{shown} at {_told(region)} is not what the source has; the source may have "
+                "changed, or the destination is damaged"
+            )
+
+
+def _chosen(array: Any, one: SourceArray, budget: int, everything: bool) -> Iterator[Region]:
+    unit = tuple(int(n) for n in array._metadata.chunk_shape)
+    if one.sequential:
+        # A stream is read from its begin: a sample of it is what comes first.
+        unit = step_of(one.shape, unit, None, one.itemsize, budget, rows=True)
+    shape, total = one.shape, count(one.shape, unit)
+    draw = random.Random(0)
+    stored: Any = range(total)
+    if one.stored is not None:
+        stored = stored_regions(shape, unit, one.extent, one.stored())
+    wanted = len(stored) if everything else min(_MOST, max(_LEAST, math.ceil(len(stored) / 100)))
+    if one.sequential:
+        chosen: Any = range(min(wanted, total))
+    elif everything and total <= _MOST_EMPTY:
+        chosen = range(total)
+    else:
+        chosen = {*draw.sample(stored, min(wanted, len(stored)))}
+        if len(stored) < total:
+            # What is not stored has to read as the fill value.
+            chosen |= {draw.randrange(total) for _ in range(_LEAST)}
+        chosen = sorted(chosen)
+    return (region_at(number, shape, unit) for number in chosen)
+
+
+def _told(region: Region) -> str:
+    return "[" + ", ".join(f"{one.start}:{one.stop}" for one in region) + "]"
+
+
+def _same(stored: Any, source: Any) -> bool:
+    stored, source = np.asarray(stored), np.asarray(source)
+    if stored.shape != source.shape:
+        return False
+    if stored.dtype.hasobject or source.dtype.hasobject or stored.dtype.kind == "T":
+        return all(map(_same_element, stored.ravel().tolist(), source.ravel().tolist()))
+    return bool(stored.tobytes() == source.astype(stored.dtype, copy=False).tobytes())
+
+
+def _same_element(stored: Any, source: Any) -> bool:
+    if isinstance(stored, np.ndarray) or isinstance(source, np.ndarray):
+        stored, source = np.asarray(stored), np.asarray(source)
+        same = stored.tobytes() == source.astype(stored.dtype, copy=False).tobytes()
+        return bool(stored.shape == source.shape and same)
+    return bool(stored == source)
