@@ -12,13 +12,17 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
+from zarrix._display.printable import counted
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import CopyError, PathNotFoundError
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
+from zarrix._hierarchy.there_already import other_values, refuse_mixing
 from zarrix._nodes.nodes import describe
+from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, is_document, key_of
 from zarrix._stores.open import as_store
+from zarrix._stores.overlap import refuse_overlap
 
 __all__ = ["copied", "copy_store"]
 
@@ -36,7 +40,7 @@ def copy_store(
     excludes: str | Iterable[str] | None = None,
     includes: str | Iterable[str] | None = None,
     flags: int = 0,
-    if_exists: Literal["raise", "replace", "skip"] = "raise",
+    if_exists: Literal["raise", "replace", "skip", "resume"] = "raise",
     dry_run: bool = False,
     log: Any = None,
     *,
@@ -46,7 +50,7 @@ def copy_store(
     """Copy keys and values from one store to another, encoded as they are.
 
     This is the fastest copy, and an exact one: nothing is decoded. Values are stored in ``dest``
-    atomically, metadata documents after all chunks. The same call with ``if_exists="skip"``
+    atomically, metadata documents after all chunks. The same call with ``if_exists="resume"``
     continues an interrupted copy.
 
     Parameters
@@ -59,8 +63,11 @@ def copy_store(
         unless it also matches ``includes``.
     flags : int
         Flags of ``re`` for these expressions.
-    if_exists : {'raise', 'replace', 'skip'}
-        What to do if a key exists in ``dest``.
+    if_exists : {'raise', 'replace', 'skip', 'resume'}
+        What to do if a key exists in ``dest``: ``'resume'`` skips it if it has the value of the
+        source, and raises an error if the source has changed since. ``'skip'`` keeps the old value,
+        with a warning. Values are compared by their lengths, and then by their bytes: what is
+        there already is read on both sides.
     dry_run : bool
         Log the changes without making them.
     log : function, path or file, optional
@@ -77,7 +84,11 @@ def copy_store(
     Raises
     ------
     CopyError
-        A key exists in ``dest`` and ``if_exists`` is ``'raise'``; nothing was copied.
+        A key exists in ``dest`` and ``if_exists`` is ``'raise'``, or it has another value and
+        ``if_exists`` is ``'resume'``; or a node would be mixed with one of another kind or format.
+        Nothing was copied.
+    OverlapError
+        Source and destination overlap; nothing was copied.
     PathNotFoundError
         The path or URL ``source`` has no keys, or none below ``source_path``. A mapping or a store
         object may be empty.
@@ -88,12 +99,14 @@ def copy_store(
     >>> zarr.copy_store({"a/0": b"12", "b/0": b"3"}, {}, source_path="a")
     (1, 0, 2)
     """
-    check_choice("if_exists", if_exists, ("raise", "replace", "skip"))
+    check_choice("if_exists", if_exists, ("raise", "replace", "skip", "resume"))
     if workers < 1:
         raise ValueError(f"workers is a positive number of threads, not {workers}")
     is_named = isinstance(source, str) or hasattr(source, "__fspath__")
     source, dest = as_store(source), as_store(dest)
     source_prefix, dest_prefix = _prefix(source_path), _prefix(dest_path)
+    written = (dest, dest_prefix.rstrip("/"))
+    refuse_overlap("copy", written, [(source, source_prefix.rstrip("/"))])
     keys = sorted(_listed(source, source_prefix) if source_prefix else source.keys())
     if not keys and (is_named or source_prefix):
         raise PathNotFoundError(
@@ -115,6 +128,9 @@ def copy_store(
         raise CopyError(
             f"key {there[0][1]!r} exists in destination; pass if_exists='replace' or 'skip'"
         )
+    refuse_mixing(source, dest, pairs)
+    if there:
+        _tell_changed(source, dest, there, if_exists, workers)
     with log_to(log) as logged:
         left = _announce(pairs, set(there), logged)
         tell = phase(progress, "keys")
@@ -122,6 +138,25 @@ def copy_store(
         counts = Counts(len(left), len(there), moved)
         logged.summary(dry_run, counts)
     return counts.as_tuple()
+
+
+def _tell_changed(
+    source: Store, dest: Store, there: list[_Pair], if_exists: str, workers: int
+) -> None:
+    """Raise an error, or warn, if values of the destination are not those of the source."""
+    changed = other_values(source, dest, there, workers)
+    if not changed:
+        return
+    told = (
+        f"{counted(len(changed), 'key')} in {describe(dest, '')} with other values than "
+        f"{describe(source, '')}, {changed[0]!r} the first"
+    )
+    if if_exists == "resume":
+        raise CopyError(
+            f"{told}: the source has changed since the copy began, or it is not that of the "
+            "destination; pass if_exists='replace' to copy all of it"
+        )
+    warn_caller(f"{told}, are kept; if_exists='replace' copies them")
 
 
 def _listed(store: Store, prefix: str) -> list[str]:

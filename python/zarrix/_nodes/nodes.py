@@ -55,6 +55,7 @@ __all__ = [
     "has_group",
     "in_other_format",
     "members",
+    "missing_parents",
     "place",
     "publish",
     "require_ours",
@@ -356,7 +357,7 @@ def _create(
     _check_name(path.rpartition("/")[2], path)
     zarr_format: Format = 3 if name == ZARR_JSON else 2
     replaces = False
-    above = _free_above(store, path, zarr_format)
+    above = missing_parents(store, path, zarr_format)
     if overwrite:
         replaces = clear(store, path)
         if chunk_store is not None and chunk_store is not store:
@@ -450,21 +451,25 @@ def require_parents(store: Store, path: str, zarr_format: Format) -> None:
     ValueError
         One of them has the other format.
     """
-    _create_above(store, _free_above(store, path, zarr_format), zarr_format)
+    _create_above(store, missing_parents(store, path, zarr_format), zarr_format)
 
 
-def _free_above(store: Store, path: str, zarr_format: Format) -> list[str]:
-    """The paths above ``path`` that have no group yet, from the root down."""
-    missing = []
-    for parent, node in _above(store, path, zarr_format).items():
-        if node is None:
-            missing.append(parent)
-        elif node.kind == "array":
+def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
+    """The paths above ``path`` that have no group yet, from the root down; raises as
+    `require_parents`.
+    """
+    parents = _above(store, path, zarr_format)
+    missing = [parent for parent, node in parents.items() if node is None]
+    for parent, node in parents.items():
+        if node is not None and node.kind == "array":
             raise ContainsArrayError(
                 f"{describe(store, parent)} is an array, so nothing can be created below it; "
                 f"{path!r} needs another path"
             )
-        elif node.zarr_format != zarr_format and find(store, parent, zarr_format) is None:
+    for parent, node in parents.items():
+        if node is None:
+            continue
+        if node.zarr_format != zarr_format and find(store, parent, zarr_format) is None:
             raise ValueError(
                 f"{describe(store, parent)} is a v{node.zarr_format} group, and its members are "
                 f"v{node.zarr_format}, too; a v{zarr_format} node needs another hierarchy"

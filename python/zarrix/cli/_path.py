@@ -80,18 +80,12 @@ def located(path: str, storage_options: Mapping[str, Any] | None = None) -> Loca
     return found
 
 
-def new_location(
-    path: str, storage_options: Mapping[str, Any] | None = None, *, dry_run: bool = False
-) -> Location:
-    """The store and path of a node that is going to be made; its parent groups are created."""
+def new_location(path: str, storage_options: Mapping[str, Any] | None = None) -> Location:
+    """The store and path of a node that is going to be made; nothing is created."""
     # Import time: only verbs that change something need it.
     from zarrix.operate._place import locate
 
     file, inside, format = split(path)
     if format is not None and os.path.isfile(file):
         raise PathNotFoundError(f"{file} is a file of another format; 'zarrix export' writes those")
-    found = locate(file, inside or None, storage_options)
-    parent = found.path.rpartition("/")[0]
-    if parent and not dry_run:
-        zarr.open_group(found.store, mode="a", path=parent)
-    return found
+    return locate(file, inside or None, storage_options)

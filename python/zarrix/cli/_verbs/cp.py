@@ -30,26 +30,43 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Copy, and print how many values and bytes were copied."""
     # Import time: --help does not need them.
     import zarrix as zarr
+    from zarrix._nodes import nodes
+    from zarrix._stores.overlap import refuse_overlap
+    from zarrix.cli._failures import UsageError
     from zarrix.cli._path import located, new_location
 
     source = located(arguments.source, options_of(arguments, arguments.source))
-    dest = new_location(
-        arguments.dest, options_of(arguments, arguments.dest), dry_run=arguments.dry_run
-    )
-    if_exists = "replace" if arguments.overwrite else "skip" if arguments.resume else "raise"
+    dest = new_location(arguments.dest, options_of(arguments, arguments.dest))
+    node = source.find()
+    assert node is not None  # `located` has found it.
+    refuse_overlap("copy", (dest.store, dest.path), [(source.store, source.path)])
+    if arguments.overwrite:
+        nodes.missing_parents(dest.store, dest.path, node.zarr_format)
+        clear = nodes.require_ours if arguments.dry_run else nodes.clear
+        clear(dest.store, dest.path)
+    elif not arguments.resume and (found := dest.find()) is not None:
+        raise UsageError(
+            f"{arguments.dest} is {'an' if found.kind == 'array' else 'a'} {found.kind} already; "
+            "-f replaces it, and a name in it, such as "
+            f"{arguments.dest.rstrip('/')}/{arguments.source.rstrip('/').rpartition('/')[2]}, "
+            "copies into a group"
+        )
+    if_exists = "resume" if arguments.resume and not arguments.overwrite else "raise"
     copied, skipped, nbytes = zarr.copy_store(
         source.store,
-        dest.store,
+        # What -f removes is there no longer.
+        {} if arguments.dry_run and arguments.overwrite else dest.store,
         source_path=source.path,
         dest_path=dest.path,
         excludes=arguments.exclude,
         includes=arguments.include,
-        if_exists=if_exists,  # type: ignore[arg-type]  # one of its literals
+        if_exists=if_exists,  # type: ignore[arg-type]  # One of its literals.
         dry_run=arguments.dry_run,
         workers=arguments.workers,
         progress=ui.progress,
     )
     if not arguments.dry_run and dest.path:
+        nodes.require_parents(dest.store, dest.path, node.zarr_format)
         # Import time: most copies are of whole hierarchies.
         from zarrix.convert._destination import seen_by_parents
 

@@ -22,6 +22,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Rename a node under the lock of its metadata."""
     # Import time: --help does not need them.
     import zarrix as zarr
+    from zarrix._nodes import nodes
+    from zarrix._stores.overlap import refuse_overlap
     from zarrix.cli._failures import UsageError
     from zarrix.cli._path import located, new_location
 
@@ -32,9 +34,13 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
                 f"{arguments.source} is the root of its hierarchy, and {arguments.dest} exists or "
                 "is not a new folder; 'zarrix cp' copies it"
             )
+        refuse_overlap("move", arguments.dest, [(source.store, source.path)])
+        dest, node = new_location(arguments.dest), source.find()
+        assert node is not None  # `located` has found it.
+        nodes.missing_parents(dest.store, dest.path, node.zarr_format)
         os.rename(arguments.source, arguments.dest)
         return 0
-    dest = new_location(arguments.dest, options_of(arguments, arguments.dest), dry_run=True)
+    dest = new_location(arguments.dest, options_of(arguments, arguments.dest))
     if dest.store != source.store or not dest.path:
         raise UsageError(
             f"{arguments.dest} is not in the hierarchy of {arguments.source}: nodes move within "

@@ -36,8 +36,16 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         found = nodes.find(place.store, place.path)
         if found is not None and found.kind == "group" and not arguments.recursive:
             raise UsageError(f"{path} is a group; -r removes it with everything inside")
+        if not os.path.islink(path.rstrip("/")):
+            nodes.require_ours(place.store, place.path)
     removed = []
     for path, place in zip(arguments.path, places, strict=True):
+        if os.path.islink(path.rstrip("/")):
+            # The link was named, and not what it leads to.
+            removed.append({"path": path, "bytes": 0})
+            if not arguments.dry_run:
+                os.unlink(path.rstrip("/"))
+            continue
         nbytes = place.store._engine.size_prefix(place.store.engine_path(place.path))
         removed.append({"path": path, "bytes": nbytes})
         if arguments.dry_run:

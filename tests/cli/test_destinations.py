@@ -1,0 +1,92 @@
+"""What `cp`, `mv` and `rm` leave as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.cli import main
+
+
+def state(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def told(code: int, words: str, *arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The verb ends with this code, and an error that has the words."""
+    assert main(list(arguments)) == code
+    assert words in capsys.readouterr().err
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    zarr.save("arr.zarr", np.arange(3))
+    group = zarr.open_group("group.zarr", mode="w", zarr_format=3)
+    group["a"] = np.arange(4)
+    group["g/b"] = np.arange(2)
+    (tmp_path / "link.zarr").symlink_to("group.zarr")
+    return tmp_path
+
+
+def test_cp_does_not_write_into_a_node_that_is_there(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = state(folder)
+    for dest in ("group.zarr", "link.zarr", "group.zarr/g", "group.zarr/a"):
+        told(1, "already; -f replaces it", "cp", "arr.zarr", dest, capsys=capsys)
+        told(1, "mixed", "cp", "--resume", "arr.zarr", dest, capsys=capsys)
+    told(1, "is a v3 group", "cp", "arr.zarr", "group.zarr/new", capsys=capsys)
+    told(1, "is an array", "cp", "group.zarr/g/b", "group.zarr/a/new", capsys=capsys)
+    for dest in ("group.zarr/g/new", "link.zarr/g", "group.zarr/new/new", "link.zarr"):
+        told(1, "cannot copy", "cp", "-f", "group.zarr", dest, capsys=capsys)
+    told(1, "contains the source", "cp", "-f", "group.zarr/g/b", "link.zarr/g", capsys=capsys)
+    (folder / "group.zarr/g/notes.txt").write_text("mine")
+    told(1, "holds 'notes.txt'", "cp", "-f", "group.zarr/a", "group.zarr/g", capsys=capsys)
+    (folder / "group.zarr/g/notes.txt").unlink()
+    assert main(["cp", "-f", "-n", "group.zarr/a", "group.zarr/g"]) == 0
+    assert state(folder) == before
+    assert main(["cp", "-f", "group.zarr/a", "group.zarr/g"]) == 0
+    assert zarr.open("group.zarr")["g"][:].tolist() == [0, 1, 2, 3]
+
+
+def test_cp_resume_compares(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cp", "arr.zarr", "copy.zarr"]) == 0
+    assert main(["cp", "--resume", "arr.zarr", "copy.zarr"]) == 0
+    zarr.open("arr.zarr")[:] = [7, 8, 9]
+    told(1, "the source has changed", "cp", "--resume", "arr.zarr", "copy.zarr", capsys=capsys)
+    assert zarr.load("copy.zarr").tolist() == [0, 1, 2]
+
+
+def test_mv_goes_nowhere_below_itself_or_an_array(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = state(folder)
+    told(1, "is inside", "mv", "group.zarr", "link.zarr/new", capsys=capsys)
+    told(1, "is an array", "mv", "arr.zarr", "group.zarr/a/new", capsys=capsys)
+    told(1, "is a v3 group", "mv", "arr.zarr", "group.zarr/new", capsys=capsys)
+    told(1, "is inside", "mv", "group.zarr/g", "group.zarr/g/b/new", capsys=capsys)
+    assert state(folder) == before
+
+
+def test_rm_removes_what_is_named_and_part_of_zarr(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "group.zarr/g/notes.txt").write_text("mine")
+    before = state(folder)
+    told(1, "holds 'notes.txt'", "rm", "-r", "group.zarr/g", capsys=capsys)
+    told(1, "holds 'notes.txt'", "rm", "-r", "arr.zarr", "group.zarr/g", capsys=capsys)
+    told(1, "notes.txt'", "rm", "-r", "group.zarr", capsys=capsys)
+    assert state(folder) == before
+    assert main(["rm", "-r", "-n", "link.zarr"]) == 0
+    assert (folder / "link.zarr").is_symlink()
+    assert main(["rm", "-r", "link.zarr"]) == 0
+    assert not (folder / "link.zarr").is_symlink()
+    assert state(folder / "group.zarr") == {
+        name.removeprefix("group.zarr/"): value
+        for name, value in before.items()
+        if name.startswith("group.zarr/")
+    }
