@@ -1,11 +1,16 @@
 """The interpreter exits while daemon threads are inside calls on a store or a codec in Python.
 
+Or before the threads of a call have begun: the call was done without them.
+
 Python up to 3.13 ends such a thread where it wants the GIL back. That must not end the process: the
 rest of the exit is done, and the exit code is the program's.
 """
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from free_threading import WITHOUT_GIL
@@ -163,3 +168,77 @@ def test_a_daemon_thread_inside_a_call_into_python_leaves_the_exit_whole(slow, w
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (3, "exit collected", "")
+
+
+LATE = """
+import os, sys
+import zarrix
+from zarrix import config
+
+config.threads = 4
+z = zarrix.zeros((4, 2**20), chunks=(1, 2**20), dtype="i4", store=STORE)
+os.environ["LATE_THREADS"] = "1"
+z[:] = 1
+assert int(z[3, -1]) == 1
+sys.exit(3)
+"""
+
+
+@pytest.fixture(scope="module")
+def late_threads(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A library whose threads begin when the interpreter has ended."""
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("needs a C compiler and LD_PRELOAD")
+    built = tmp_path_factory.mktemp("late") / "late_threads.so"
+    source = Path(__file__).with_name("late_threads.c")
+    command = [compiler, "-shared", "-fPIC", "-o", str(built), str(source), "-ldl", "-lpthread"]
+    subprocess.run(command, check=True, timeout=300)
+    return str(built)
+
+
+@pytest.mark.parametrize("store", ["zarrix.MemoryStore()", "{}"])
+def test_a_worker_that_begins_after_the_interpreter_has_ended_does_nothing(
+    late_threads: str, store: str
+) -> None:
+    program = LATE.replace("STORE", store)
+    environment = os.environ | {"LD_PRELOAD": late_threads}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, timeout=300, check=False, env=environment,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+
+
+AT_EXIT = """
+import atexit, os, sys, threading
+import numpy as np
+
+class Last:
+    def __del__(self):
+        print("last", int(CALL), end=" ")
+
+def early():
+    z[:] = 2
+    print("early", int(z[:].sum()), end=" ")
+
+atexit.register(early)
+import zarrix
+from zarrix import config
+
+config.threads = 4
+z = zarrix.zeros((64,), chunks=1, dtype="i4", store=STORE)
+z[:] = 1
+atexit.register(lambda: print("late", int(z[:].sum()), end=" "))
+sys.last = Last()
+"""
+
+
+@pytest.mark.parametrize("store", ["zarrix.MemoryStore()", "{}"])
+def test_calls_at_the_exit_are_made_before_and_after_workers_are_let_go(store: str) -> None:
+    program = AT_EXIT.replace("STORE", store).replace("CALL", "z[:].sum()")
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("late 64 early 128 ")

@@ -48,4 +48,4 @@ pub use read::cost::Cost;
 pub use selection::picks::Picks;
 pub use selection::plan::{AxisSelection, Selection};
 pub use threads::cancel::Interrupt;
-pub use threads::pool::{on_threads, on_worker_start, set_threads, threads};
+pub use threads::pool::{on_threads, on_worker_start, set_threads, threads, work_alone};

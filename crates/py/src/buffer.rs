@@ -14,6 +14,8 @@ use pyo3::types::PyBytes;
 use zarrix_codec::memory::{Refused, copied, with_room};
 use zarrix_engine::{Source, Target};
 
+use crate::workers::is_late;
+
 /// An exported buffer, released on drop. Boxed, since exporters may point into the struct itself.
 pub struct Buffer(Box<ffi::Py_buffer>);
 
@@ -108,7 +110,10 @@ unsafe fn slice_of<'a, T>(from: *const T, length: usize) -> &'a [T] {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // When the interpreter has exited, the buffer can no longer be released.
+        // When the interpreter exits, the buffer can no longer be released.
+        if is_late() {
+            return;
+        }
         // SAFETY: the buffer was lent by `lend` and is released once, attached.
         Python::try_attach(|_| unsafe { ffi::PyBuffer_Release(&raw mut *self.0) });
     }

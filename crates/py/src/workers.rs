@@ -9,6 +9,10 @@
 //! The handlers are Python's and not the system's: since 3.13 Python itself holds that lock when
 //! the system's handlers run, and if they waited there for a thread that waits for the lock, that
 //! would be a deadlock.
+//!
+//! A thread may be scheduled for the first time when the interpreter has already ended: its call
+//! was done without it. A state of an interpreter that is gone would take locks that are gone. So
+//! the exit closes a gate, before the interpreter begins to end, and who comes later is parked.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -18,6 +22,8 @@ use pyo3::types::{PyCFunction, PyDict};
 use zarrix_store::process::Gate;
 
 static GATE: Gate = Gate::new();
+/// The state of the thread in which the interpreter exits, once it does; null until then.
+static ENDING: AtomicPtr<ffi::PyThreadState> = AtomicPtr::new(std::ptr::null_mut());
 static INTERPRETER: AtomicPtr<ffi::PyInterpreterState> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Gives every worker a thread state of this interpreter, from now on.
@@ -25,6 +31,7 @@ pub fn adopt_all(py: Python<'_>) -> PyResult<()> {
     // SAFETY: we are attached.
     INTERPRETER.store(unsafe { ffi::PyInterpreterState_Get() }, Ordering::Release);
     zarrix_engine::on_worker_start(adopt);
+    py.import("atexit")?.call_method1("register", (handler(py, close)?,))?;
     let os = py.import("os")?;
     // Windows has no forks.
     if !os.hasattr("register_at_fork")? {
@@ -43,9 +50,35 @@ fn handler<'py>(py: Python<'py>, work: fn(Python<'_>)) -> PyResult<Bound<'py, Py
     PyCFunction::new_closure(py, None, None, move |arguments, _| work(arguments.py()))
 }
 
+/// Before the interpreter ends: no thread gets a state any more. Calls that are made from here on
+/// work on their own thread, because the interpreter would end workers that it finds in itself.
+fn close(py: Python<'_>) {
+    zarrix_engine::work_alone();
+    // SAFETY: we are attached.
+    ENDING.store(unsafe { ffi::PyThreadState_Get() }, Ordering::SeqCst);
+    // Those who saw the gate open are waited for.
+    py.detach(|| GATE.hold());
+    GATE.release();
+}
+
+/// Whether another thread ends the interpreter, so that a thread that is not attached may be too
+/// late to attach.
+pub fn is_late() -> bool {
+    let ending = ENDING.load(Ordering::SeqCst);
+    // SAFETY: always allowed; null where this thread has no state.
+    !ending.is_null() && unsafe { ffi::PyGILState_GetThisThreadState() } != ending
+}
+
 fn adopt() {
     let interpreter = INTERPRETER.load(Ordering::Acquire);
-    // SAFETY: the main interpreter, which outlives every worker; this thread has no state yet, and
-    // attaching it finds the one that it gets.
-    GATE.pass(|| unsafe { ffi::PyThreadState_New(interpreter) });
+    GATE.pass(|| {
+        if ENDING.load(Ordering::SeqCst).is_null() {
+            // SAFETY: the main interpreter is there, as its exit waits for this section; this
+            // thread has no state yet, and attaching it finds the one that it gets.
+            unsafe { ffi::PyThreadState_New(interpreter) };
+        }
+    });
+    while is_late() {
+        std::thread::park();
+    }
 }

@@ -27,6 +27,7 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 /// The CPUs that this process may use; 0 until they are counted, which reads system files.
 static CPUS: AtomicUsize = AtomicUsize::new(0);
 static ADOPT: OnceLock<fn()> = OnceLock::new();
+static ALONE: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// The threads of calls that this thread makes; 0 means as many as those of all others.
@@ -80,6 +81,11 @@ pub fn on_worker_start(adopt: fn()) {
     ADOPT.get_or_init(|| adopt);
 }
 
+/// Makes all later calls work on their own thread only; for a process that ends.
+pub fn work_alone() {
+    ALONE.store(true, Ordering::SeqCst);
+}
+
 pub(crate) type Task<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
 
 /// Runs `task` for 0, 1, ... `total - 1`, on this thread and the workers, in any order.
@@ -97,7 +103,7 @@ pub(crate) fn run_waiting(total: usize, interrupt: Interrupt<'_>, task: Task<'_>
 
 fn run_on(width: usize, total: usize, interrupt: Interrupt<'_>, task: Task<'_>) -> Result<()> {
     let helpers = width.min(total).saturating_sub(1);
-    if helpers == 0 {
+    if helpers == 0 || ALONE.load(Ordering::SeqCst) {
         return run_alone(total, interrupt, task);
     }
     let pool = POOL.get();
