@@ -1,4 +1,4 @@
-"""Servers that answer without end or redirect elsewhere, and tokens that are rotated."""
+"""Servers that lie, answer without end or redirect elsewhere, and tokens that are rotated."""
 
 import gc
 import io
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import zarrix as zarr
+from servers.liar import Liar
 from servers.recorder import ENDLESS, Recorder
 from zarrix import storage
 
@@ -122,3 +123,97 @@ def test_a_store_that_is_used_stays_connected(recorder: Recorder) -> None:
         assert other["value"] == used["value"] == b"0123456789"
     ports = zip(recorder.headers("x-api-key"), recorder.connections, strict=True)
     assert len({port for key, port in ports if key is not None}) == 1
+
+
+ERROR = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>No</Message></Error>"
+ENTRY = (
+    "<Contents><Key>p/{}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
+    "<ETag>x</ETag><Size>1</Size></Contents>"
+)
+MORE = "<IsTruncated>true</IsTruncated>"
+TOKEN = "<NextContinuationToken>{}</NextContinuationToken>"
+# What a server sends with status 200 as a page of a listing, and what is said of it.
+PAGES = {
+    "no token": (f"<ListBucketResult>{ENTRY.format('a')}{MORE}</ListBucketResult>", "the token"),
+    "empty token": (f"<ListBucketResult>{MORE}{TOKEN.format('')}</ListBucketResult>", "the token"),
+    "an error": (ERROR.decode(), "AccessDenied"),
+    "another page": ("<html><body>Log in</body></html>", "is <html>"),
+    "another document": (
+        f"<EnumerationResults>{ENTRY.format('a')}</EnumerationResults>",
+        "EnumerationResults",
+    ),
+    "nothing": ("", "no XML"),
+    "JSON": ('{"error": "no"}', "no XML"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("service", ["s3", "gs", "az"])
+def test_a_page_that_is_no_listing_is_an_error_and_not_the_end(service: str, page: str) -> None:
+    body, said = PAGES[page]
+    if service == "az":
+        if "token" in page:
+            pytest.skip("only the token says that pages follow")
+        if page == "another document":
+            body, said = "<ListBucketResult></ListBucketResult>", "ListBucketResult"
+
+    def told(method: str, path: str, query: Any) -> tuple[int, bytes]:
+        return (200, body.encode()) if {"list-type", "comp"} & set(query) else (404, b"")
+
+    with Liar(told) as liar:
+        url, options = liar.store_of(service)
+        store = storage.RemoteStore(url, options)
+        ways = [lambda: list(store), lambda: store.listdir(""), lambda: store.rmdir("")]
+        for way in ways:
+            with pytest.raises(OSError, match=said):
+                way()
+        assert not [method for method, _ in liar.requests if method in ("DELETE", "POST")]
+
+
+@pytest.mark.parametrize("answer", [ERROR, b"", b"<html></html>"])
+def test_a_deletion_whose_answer_is_an_error_has_not_been_made(answer: bytes) -> None:
+    page = f"<ListBucketResult>{ENTRY.format('a')}{ENTRY.format('b')}</ListBucketResult>".encode()
+
+    def told(method: str, path: str, query: Any) -> tuple[int, bytes]:
+        if method == "POST":
+            return 200, answer
+        return (200, page) if "list-type" in query else (404, b"")
+
+    with Liar(told) as liar:
+        store = storage.RemoteStore(*liar.store_of("s3"))
+        with pytest.raises(OSError, match="delete below"):
+            store.rmdir("")
+
+
+def test_a_copy_whose_answer_is_an_error_deletes_nothing() -> None:
+    page = f"<ListBucketResult>{ENTRY.format('a/x')}</ListBucketResult>".encode()
+    none = b"<ListBucketResult></ListBucketResult>"
+
+    def told(method: str, path: str, query: Any) -> tuple[int, bytes]:
+        if method == "GET" and "list-type" in query:
+            return 200, page if query["prefix"].startswith("p/a") else none
+        if method in ("GET", "HEAD"):
+            return 404, b""
+        return 200, ERROR if method == "PUT" else b"<DeleteResult/>"
+
+    with Liar(told) as liar:
+        store = storage.RemoteStore(*liar.store_of("s3"))
+        with pytest.raises(OSError, match="AccessDenied"):
+            store.rename("a", "b")
+        assert "POST" not in [method for method, _ in liar.requests]
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"], ["b", "a"]])
+def test_pages_of_the_same_names_under_new_tokens_end(names: list[str]) -> None:
+    entries = "".join(ENTRY.format(name) for name in names)
+
+    def told(method: str, path: str, query: Any) -> tuple[int, bytes]:
+        token = TOKEN.format(len(liar.requests))
+        page = f"<ListBucketResult>{entries}{MORE}{token}</ListBucketResult>"
+        return 200, page.encode()
+
+    with Liar(told) as liar:
+        store = storage.RemoteStore(*liar.store_of("s3"))
+        with pytest.raises(OSError, match=r"would never end: .* without a new name"):
+            list(store)
+        assert len(liar.requests) < 1100

@@ -89,6 +89,12 @@ impl Fault {
         Self::Told(Error::Generic { store: STORE, source: reason.into() })
     }
 
+    /// The error of a listing that begins again.
+    pub(crate) fn endless(path: &str) -> Self {
+        let reason = format!("the listing would never end: the server sent {path:?} twice");
+        Self::Told(Error::Generic { store: STORE, source: reason.into() })
+    }
+
     /// Whether a retry may succeed.
     pub(crate) fn is_passing(&self) -> bool {
         match self {

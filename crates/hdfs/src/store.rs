@@ -238,6 +238,13 @@ impl Hdfs {
                 match status {
                     // A file, which is not below itself.
                     Ok(status) if status.path == path => {}
+                    Ok(status)
+                        if found
+                            .first()
+                            .is_some_and(|first: &FileStatus| first.path == status.path) =>
+                    {
+                        return Err(Fault::endless(&status.path));
+                    }
                     Ok(status) => found.push(status),
                     // Nothing is there, or no longer.
                     Err(error) if is_absent(&error) => {}

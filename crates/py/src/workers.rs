@@ -12,7 +12,8 @@
 //!
 //! A thread may be scheduled for the first time when the interpreter has already ended: its call
 //! was done without it. A state of an interpreter that is gone would take locks that are gone. So
-//! the exit closes a gate, before the interpreter begins to end, and who comes later is parked.
+//! the exit closes a gate, before the interpreter begins to end, and a thread that comes later is
+//! parked.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 

@@ -308,7 +308,7 @@ def test_requests_of_a_read_are_those_of_the_plan(faulty, array):
     ("mode", "sent"),
     [
         ("one token for ever", "one continuation token twice"),
-        ("new tokens for ever", "1001 empty pages in a row"),
+        ("new tokens for ever", "1001 pages in a row without a new name"),
     ],
 )
 def test_a_listing_without_end_is_an_error(faulty, mode, sent):

@@ -17,6 +17,8 @@ const LONGEST: usize = 300;
 
 /// First words of the message about a response that is too long.
 const TOO_LONG: &str = "the response has more than";
+/// First words of the message about a response that answers something else.
+const NO_ANSWER: &str = "the server's answer";
 pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
                               any; pass them in storage_options or the environment, or anon=True for public data";
 
@@ -38,6 +40,7 @@ pub(super) fn failed(
         _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
         _ if is_missing_bucket(error) => Refusal::Missing,
         _ if innermost(error).starts_with(TOO_LONG) => Refusal::TooLong,
+        _ if innermost(error).starts_with(NO_ANSWER) => Refusal::Failed,
         _ => match transport_kind(error) {
             Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
             Some(_) => Refusal::Unreachable,
@@ -48,8 +51,9 @@ pub(super) fn failed(
     if matches!(refusal, Refusal::TimedOut | Refusal::Unreachable) {
         reason = format!("{reason} to {}: {}", host(&text), innermost(error));
     }
-    if refusal == Refusal::TooLong {
-        reason = innermost(error);
+    let own = innermost(error);
+    if own.starts_with(TOO_LONG) || own.starts_with(NO_ANSWER) {
+        reason = own;
     }
     let reason = without_secrets(&reason, secrets);
     StoreError::Remote { operation, path: place.url(name), refusal, reason }
@@ -161,6 +165,12 @@ fn without_query(word: &str) -> &str {
 
 pub(super) fn too_long(most: u64) -> HttpError {
     let problem = format!("{TOO_LONG} {most} bytes");
+    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
+}
+
+/// The error of a complete response that is not what was asked for.
+pub(super) fn not_an_answer(problem: &str) -> HttpError {
+    let problem = format!("{NO_ANSWER} {problem}");
     HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
 }
 

@@ -6,6 +6,7 @@
 //! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
 //! own client for that place.
 
+pub(crate) mod answers;
 pub(crate) mod backoff;
 pub(crate) mod budget;
 pub(crate) mod cache;

@@ -22,6 +22,7 @@ use object_store::client::{
 use tokio::time::timeout;
 use zarrix_codec::memory::{Grow, with_room};
 
+use super::answers::Expected;
 use super::budget;
 use super::failure::{NO_CREDENTIALS, interrupted, late, no_memory, perhaps_passing, too_long};
 use super::pace::Pace;
@@ -99,6 +100,7 @@ impl Transport {
         let has_body = request.method() != Method::HEAD;
         let range = request.headers().get(RANGE).cloned();
         let most = request.extensions().get::<Most>().map(|most| most.0);
+        let expected = Expected::of(&request);
         let sent = hyper::body::Body::size_hint(request.body()).lower();
         let response_timeout =
             self.response_timeout + Duration::from_secs(sent / LEAST_BYTES_PER_S);
@@ -116,6 +118,7 @@ impl Transport {
         let bound = Bound::of(parts.status, range.as_ref().filter(|_| is_get), most);
         let mut bytes = self.collect(body, declared(&parts.headers), bound).await?;
         self.pace.received(bytes.len() as u64, begun.elapsed());
+        parts.status = expected.check(parts.status, &bytes)?;
         if is_get && let Some(range) = range {
             match parts.status {
                 StatusCode::OK => cut(&range, &mut parts, &mut bytes),
