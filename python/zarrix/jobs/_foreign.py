@@ -213,7 +213,9 @@ def _range(told: Any, most: int) -> range:
     return range(first, first + count * step, step)
 
 
-def _states(told: Mapping[str, Any]) -> dict[str, StoredState | None]:
+def _states(told: Any) -> dict[str, StoredState | None]:
+    if not isinstance(told, dict):
+        raise TypeError(f"the states of the sources are {shorten(told)}")
     found: dict[str, StoredState | None] = {}
     for name, one in told.items():
         if one is None:

@@ -94,6 +94,8 @@ class Job:
         self._claim: Claim | None = None
         self._follows: Claim | None = None
         self._unchecked: tuple[str, ...] = ()
+        # The document that it was loaded from.
+        self._where: str | None = None
 
     # The plan
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarrix._display.printable import counted
-from zarrix._errors import JobError, ZarrixError
+from zarrix._errors import JobError, ZarrixError, shorten
+from zarrix._stores.path import normalize_storage_path
 from zarrix.jobs._folder import Folder
 from zarrix.jobs._foreign import job_of
 from zarrix.jobs._operation import Setting, class_of
 from zarrix.jobs._places import place_at
+from zarrix.jobs._report import Tasks
 
 if TYPE_CHECKING:
     from zarrix.jobs._job import Job
 
-__all__ = ["check_part", "loaded", "require_home"]
+__all__ = ["check_part", "loaded", "require_home", "understood"]
 
 # The journal has a byte for each.
-_MOST_TASKS = 1 << 32
+_MOST_TASKS = 1 << 28
+_OF_PARAMETERS = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError),
+    *(RecursionError, TypeError, ValueError),
+)
 
 
 def loaded(
@@ -37,25 +44,52 @@ def loaded(
     """
     document, stored = job_of(value, where)
     parameters = document["parameters"]
-    try:
-        made = class_of(document["kind"])
-        objects = made.objects_of(parameters, function, modules)
+    with understood(where):
+        objects = class_of(document["kind"]).objects_of(parameters, function, modules)
         places = {name: place_at(one) for name, one in document["places"].items()}
         job = make(document["kind"], Setting(parameters, places, objects))
-        for stage in job.stages:
-            if not isinstance(stage.count, int) or not 0 <= stage.count <= _MOST_TASKS:
-                raise ValueError(f"a stage has {stage.count!r} tasks")
-    except ZarrixError:
-        raise
-    except Exception as error:
-        # Operations take parameters that they have planned themselves; those of a document from
-        # elsewhere may be anything.
-        raise JobError(
-            f"the job {where!r} is damaged ({type(error).__name__}: {error}); plan it again"
-        ) from error
+        _look_over(job)
+    job._where = where
     if stored and stored != job.id:
         raise JobError(f"the job {where!r} is damaged: it is not the one with the id {stored!r}")
     return job
+
+
+@contextlib.contextmanager
+def understood(where: str | None) -> Iterator[None]:
+    """Errors that the parameters of a document cause, as one error that names the document.
+
+    Operations take what they have planned themselves, and the parameters of a document from
+    elsewhere may be anything. None for a job of this process, whose errors are what they are.
+    """
+    try:
+        yield
+    except ZarrixError:
+        raise
+    except _OF_PARAMETERS as error:
+        if where is None:
+            raise
+        raise JobError(
+            f"the job {where!r} is damaged ({type(error).__name__}: {shorten(str(error))}); plan "
+            "it again"
+        ) from error
+
+
+def _look_over(job: Job) -> None:
+    """Compute all that the plan says, as far as no store is asked."""
+    operation = job._operation
+    for number, stage in enumerate(job.stages):
+        if type(stage.count) is not int or not 0 <= stage.count <= _MOST_TASKS:
+            raise ValueError(f"a stage has {shorten(stage.count)} tasks")
+        tasks = Tasks(number, stage)
+        _ = [tasks[at] for at in (0, -1) if len(tasks)]
+    str(job)
+    operation.kept()
+    operation.sources()
+    marked = [] if operation.marked is None else [operation.marked]
+    for place in [*operation.new_places, *marked, *operation.read_places().values()]:
+        if normalize_storage_path(place.path) != place.path:
+            raise ValueError(f"{shorten(place.path)} is not a path")
 
 
 def require_home(job: Job, folder: Folder, where: str) -> None:

@@ -12,6 +12,7 @@ from zarrix.jobs._destination import Destination
 from zarrix.jobs._folder import JOURNAL, Fence, Folder
 from zarrix.jobs._foreign import Claim
 from zarrix.jobs._journal import Journal
+from zarrix.jobs._loading import understood
 from zarrix.jobs._operation import Operation, operation_of
 from zarrix.jobs._places import Place
 
@@ -53,14 +54,15 @@ class Tenure:
         elsewhere = [] if temporary is None else [temporary]
         if kept_at is not None and not isinstance(self._resume, bool):
             elsewhere.append(Place(*kept_at))
-        self.destination.require_apart(elsewhere)
         # Each part would list the sources; `finish` does it for all.
         alone, afresh = part[1] == 1, self._resume is False and not joins
-        claim = self.destination.take(afresh=afresh, checks_sources=alone)
-        self._job._claim = claim
-        self.belong_to(claim)
-        if claim.state == "running":
-            self._job._operation.begin()
+        with understood(self._job._where):
+            self.destination.require_apart(elsewhere)
+            claim = self.destination.take(afresh=afresh, checks_sources=alone)
+            self._job._claim = claim
+            self.belong_to(claim)
+            if claim.state == "running":
+                self._job._operation.begin()
         journal = self.journal(part, claim)
         journal.load()
         return claim, journal
@@ -109,9 +111,11 @@ class Tenure:
         """
         operation = self._job._operation
         try:
-            if operation.needs_still_sources:
-                self.destination.check_sources(claim)
-            result = self.destination.finish(claim, lambda: operation.finish(journal.in_order()))
+            with understood(self._job._where):
+                if operation.needs_still_sources:
+                    self.destination.check_sources(claim)
+                values = journal.in_order()
+                result = self.destination.finish(claim, lambda: operation.finish(values))
         except BaseException:
             # The error is the one to see.
             with contextlib.suppress(OSError):
