@@ -1,6 +1,7 @@
-"""A job never writes over, or removes, what it reads: whatever names lead there."""
+"""A job never writes over, or removes, what it reads, by any names that lead there."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,11 +26,8 @@ def data(tmp_path):
 
 
 def contents(folder):
-    return {
-        os.path.relpath(os.path.join(at, name), folder): open(os.path.join(at, name), "rb").read()
-        for at, _, names in os.walk(folder)
-        for name in names
-    }
+    paths = (Path(at) / name for at, _, names in os.walk(folder) for name in names)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 CALLS = {

@@ -77,19 +77,19 @@ def identity_of(value: Any) -> str | None:
 
 
 @functools.cache
-def _is_installed(package: str) -> bool:
-    """Whether a package is of Python or was installed, so that its version stands for it."""
-    if package in ("__main__", "__mp_main__"):
+def _is_installed(module: str) -> bool:
+    """Whether a module is of Python or was installed, so that its version stands for it."""
+    if module in ("__main__", "__mp_main__"):
         return False
-    file = getattr(sys.modules.get(package), "__file__", None)
+    file = getattr(sys.modules.get(module), "__file__", None)
     paths = sysconfig.get_paths()
     installed = tuple(paths[one] for one in ("stdlib", "purelib", "platlib"))
-    is_ours = package == __name__.partition(".")[0]
+    is_ours = module.partition(".")[0] == __name__.partition(".")[0]
     return is_ours or file is None or os.path.abspath(file).startswith(installed)
 
 
 def _is_of_the_program(value: Any) -> bool:
-    return not _is_installed(str(getattr(value, "__module__", "")).partition(".")[0])
+    return not _is_installed(str(getattr(value, "__module__", "")))
 
 
 class _Digester:
