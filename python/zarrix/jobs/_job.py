@@ -25,22 +25,22 @@ from zarrix.jobs._clusters import cluster_crew
 from zarrix.jobs._crews import Crew, crew_of
 from zarrix.jobs._destination import Finished, id_of
 from zarrix.jobs._documents import opened
-from zarrix.jobs._drive import Driving, drive
+from zarrix.jobs._drive import Driving
 from zarrix.jobs._folder import CLAIM, Folder
 from zarrix.jobs._foreign import FORM, Claim
-from zarrix.jobs._journal import Journal, part_of
+from zarrix.jobs._journal import Journal
 from zarrix.jobs._loading import check_part, loaded, require_home
 from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
+from zarrix.jobs._parts import Parts
 from zarrix.jobs._places import address, in_this_process, place_at
 from zarrix.jobs._report import Report, Task, Tasks, plan_rows
 from zarrix.jobs._sources import unknown_in
 from zarrix.jobs._spmd import run_spmd
+from zarrix.jobs._stages import Team, drive_stages
 from zarrix.jobs._tenure import Tenure, fence_of
 from zarrix.jobs._worker import Runner
 
 __all__ = ["Job", "Report", "Task"]
-
-_POLL_S = 0.5
 
 
 class Job:
@@ -269,7 +269,9 @@ class Job:
             Spark context; or a function ``(function, iterable) -> iterable``.
         part : (int, int), optional
             ``(i, n)``: only every n-th task, beginning with i, for job arrays. The result becomes
-            visible by `finish`.
+            visible by `finish`. Before a further stage it waits for parts that have begun. If
+            tasks of others are missing, it ends, as `Report.note` says, and parts that are still
+            there do the rest of its share.
         stage : int, optional
             Only this stage. With a ``part``, it waits for no other part.
         resume : bool, str, Path or Store
@@ -278,8 +280,8 @@ class Job:
         retries : int
             How often a task is tried again whose worker died or whose input or output failed.
         patience : float
-            Seconds without a finished task and without a worker, after which the job is
-            interrupted.
+            Seconds without a finished task and without a worker, or without a sign of the parts
+            that a part waits for, after which the job is interrupted.
         on_error : {"collect", "stop"}
             Whether other tasks go on when one fails for good.
         progress : bool or callable
@@ -337,9 +339,9 @@ class Job:
             before = sum(journal.count(at) for at in range(len(counts)))
             tell = phase(progress, "tasks")
             state.tell = lambda done: tell(before + done, sum(counts))
-            result = None
+            result, note = None, ""
             if claim.state == "running":
-                self._drive(crew, journal, claim, state, part, stage, patience)
+                note = self._drive(tenure, crew, journal, claim, state, part, stage, patience)
             if part is None and stage is None:
                 result = tenure.finish(claim, journal)
         except Finished:
@@ -362,10 +364,12 @@ class Job:
             part is None and stage is None,
             result,
             self._unchecked,
+            note,
         )
 
     def _drive(
         self,
+        tenure: Tenure,
         crew: Crew,
         journal: Journal,
         claim: Claim,
@@ -373,16 +377,16 @@ class Job:
         part: tuple[int, int] | None,
         stage: int | None,
         patience: float,
-    ) -> None:
-        """Have the tasks of all stages, or of one, done by a crew."""
+    ) -> str:
+        """Have the tasks of all stages, or of one, done by a crew; what is left to other parts."""
         counts = [one.count for one in self.stages]
-        runner = self._runner(claim)
-        for at in range(len(counts)) if stage is None else [stage]:
-            self._await_stages(journal, at, part, patience if stage is None else 0.0)
-            among = part_of(part or (0, 1), counts[at])
-            # It may be synced, which takes longer than a short job.
-            saves = part is not None or stage is not None or at + 1 < len(counts)
-            drive(crew, runner, at, journal, among, state, saves=saves)
+        team = Team(
+            crew, self._runner(claim), state, journal, lambda one: tenure.journal(one, claim)
+        )
+        parts = None
+        if part is not None and stage is None and journal.place is not None:
+            parts = Parts(*journal.place, claim.run, part, counts)
+        return drive_stages(team, counts, part, stage, parts, patience)
 
     def _runner(self, claim: Claim) -> Runner:
         fence = fence_of(self._operation, claim)
@@ -551,23 +555,6 @@ class Job:
                 )
             if not crew.is_here and name == self._operation.destination:
                 _check_one_writer(place.chunks)
-
-    def _await_stages(
-        self, journal: Journal, stage: int, part: tuple[int, int] | None, patience: float
-    ) -> None:
-        """Wait until the stages before ``stage`` are done by all parts."""
-        heard, before = time.monotonic(), -1
-        while not all(journal.is_complete(one) for one in range(stage)):
-            count = sum(journal.count(one) for one in range(stage))
-            if count != before:
-                heard, before = time.monotonic(), count
-            if part is None or time.monotonic() - heard >= patience:
-                raise JobInterrupted(
-                    f"stage {stage} needs all tasks of the stages before it, and they are not "
-                    "done; run the same line again when they are"
-                )
-            time.sleep(_POLL_S)
-            journal.load()
 
 
 def _made(kind: str, setting: Setting, overwrite: bool) -> Job:

@@ -68,6 +68,11 @@ class Journal:
         self._saved_at = time.monotonic()
         self._name, self._sequence, self._process = "", 0, 0
 
+    @property
+    def place(self) -> tuple[Store, str] | None:
+        """Where it is stored; None if it is only in memory."""
+        return None if self._store is None else (self._store, self._path)
+
     def load(self) -> None:
         """Read what all drivers have done.
 
@@ -79,7 +84,9 @@ class Journal:
         if self._store is None:
             return
         names = self._store.listdir(self._path)
-        keys = [key_of(self._path, name) for name in names]
+        # Parts of a job array keep theirs beside it.
+        kept = [name for name in names if name.startswith(("values-", "done-"))]
+        keys = [key_of(self._path, name) for name in kept]
         for key, document in self._store.getitems(keys, contexts={}).items():
             name = key.rpartition("/")[2]
             if name.startswith("values-"):

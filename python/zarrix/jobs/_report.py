@@ -65,6 +65,8 @@ class Report(Printed):
     unchecked : tuple of str
         The sources that are on a server, in a database or too large to list, so that the job would
         not see if their stored values changed before its end.
+    note : str
+        What a part of a job array has left to other parts; empty if there is nothing.
 
     Examples
     --------
@@ -85,12 +87,13 @@ class Report(Printed):
     finished: bool
     result: Any = None
     unchecked: tuple[str, ...] = ()
+    note: str = ""
 
     def __str__(self) -> str:
         done = counted(self.tasks, "task")
         before = f", {self.resumed} done before" if self.resumed else ""
         again = f", {self.again} again" if self.again else ""
-        state = "" if self.finished else "; not finished"
+        state = "" if self.finished else f"; {self.note or 'not finished'}"
         moved = f"{size_text(self.bytes_in)} read, {size_text(self.bytes_out)} written"
         names = f"; changes of {', '.join(self.unchecked)} are not seen" if self.unchecked else ""
         return f"{done}{before}{again}: {moved} in {self.seconds:.1f} s{state}{names}"
