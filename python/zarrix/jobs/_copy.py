@@ -15,7 +15,7 @@ from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import DOCUMENTS_OF_A_NODE, ZMETADATA, key_of
 from zarrix.jobs._documents import below, opened, store_all, walk
 from zarrix.jobs._job import Job
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
+from zarrix.jobs._operation import Done, Operation, Setting, Stage, check_sources, source_array
 from zarrix.jobs._places import Place, place_of
 from zarrix.jobs._ranges import KeyRanges, arrays_of
 from zarrix.jobs._run import Running, run_or_plan
@@ -52,8 +52,13 @@ class Copy(Operation):
 
     def check(self) -> None:
         """Every array must be the one that was planned for."""
-        for one in self._ranges.arrays:
-            source_array(below(self.places["source"], one["path"]), one["digest"])
+        planned = {one["path"]: one["digest"] for one in self._ranges.arrays}
+        check_sources(self.places["source"], planned)
+
+    def check_task(self, stage: int, number: int) -> None:
+        """The array of a task."""
+        one, _ = self._ranges.of(number)
+        source_array(below(self.places["source"], one["path"]), one["digest"])
 
     def run(self, stage: int, number: int) -> Done:
         """Copy the chunks of a run of numbers; missing ones stay missing."""

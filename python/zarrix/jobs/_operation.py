@@ -39,6 +39,7 @@ __all__ = [
     "Setting",
     "Stage",
     "array_at",
+    "check_sources",
     "class_of",
     "operation_of",
     "source_array",
@@ -205,13 +206,22 @@ class Operation(ABC):
         """The stages, from the parameters alone: nothing is read for them."""
 
     def check(self) -> None:  # noqa: B027  (a hook that some do not need)
-        """In every process before its tasks, and again from time to time: whether the sources
-        are those that the job was planned for.
+        """Before the end of the job: whether the sources are those that it was planned for.
 
         Raises
         ------
         SourceChangedError
         """
+
+    def check_task(self, stage: int, number: int) -> None:
+        """In every process after its first task, and again from time to time: whether what a task
+        has read is of those sources. A task of many arrays asks for its own.
+
+        Raises
+        ------
+        SourceChangedError
+        """
+        self.check()
 
     def begin(self) -> None:  # noqa: B027  (a hook that some do not need)
         """In the driver, before the first task. It may be called again after a crash."""
@@ -294,6 +304,20 @@ def class_of(kind: str) -> type[Operation]:
     return found
 
 
+def check_sources(root: Place, planned: Mapping[str, str]) -> None:
+    """Check arrays below a place by their digests, by one request to a server.
+
+    Raises
+    ------
+    SourceChangedError
+        One of them is another.
+    """
+    places = {path: root._replace(path=key_of(root.path, path)) for path in planned}
+    found = nodes.find_all(root.store, [place.path for place in places.values()])
+    for path, place in places.items():
+        _source(place, found[place.path], planned[path])
+
+
 def array_at(
     place: Place,
     document: Mapping[str, Any],
@@ -325,7 +349,18 @@ def source_array(place: Place, digest: str, *, read_only: bool = True, names: bo
         Its shape, its data type or its codecs are others.
     """
     location = Location(place.store, place.path, None, place.chunk_store)
-    node = location.find()
+    return _source(place, location.find(), digest, read_only=read_only, names=names)
+
+
+def _source(
+    place: Place,
+    node: nodes.Node | None,
+    digest: str,
+    *,
+    read_only: bool = True,
+    names: bool = True,
+) -> Array:
+    location = Location(place.store, place.path, None, place.chunk_store)
     if node is not None and node.kind == "array":
         found = Array._at(location, node, read_only=read_only)
         if digest_of(found._metadata, names=names) == digest:

@@ -41,7 +41,15 @@ from zarrix.jobs._documents import (
 from zarrix.jobs._encoded import is_encoded_alike
 from zarrix.jobs._folder import folder_of_run
 from zarrix.jobs._job import Job
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
+from zarrix.jobs._operation import (
+    Done,
+    Operation,
+    Setting,
+    Stage,
+    array_at,
+    check_sources,
+    source_array,
+)
 from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._planner import Plan, Problem, choose, rates_of
 from zarrix.jobs._region_memory import RegionMemory
@@ -107,7 +115,12 @@ class Rechunk(Operation):
 
     def check(self) -> None:
         """Every array must be the one that was planned for."""
-        for one in self._arrays:
+        check_sources(self.places["source"], {one.path: one.digest for one in self._arrays})
+
+    def check_task(self, stage: int, number: int) -> None:
+        """The array of a task, if the task has read it."""
+        if stage == 0:
+            one, _ = self._task(stage, number)
             source_array(below(self.places["source"], one.path), one.digest)
 
     def begin(self) -> None:

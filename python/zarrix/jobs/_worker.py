@@ -112,10 +112,11 @@ class Runner:
         begun = time.monotonic()
         try:
             operation = self.operation
-            if begun - self._checked > _CHECKED_S:
-                operation.check()
-                self._checked = begun
             done = operation.run(stage, number)
+            now = time.monotonic()
+            if now - self._checked > _CHECKED_S:
+                operation.check_task(stage, number)
+                self._checked = now
         except Exception as error:
             # A worker must not die of a task: the driver decides.
             return Outcome(number, seconds=time.monotonic() - begun, failure=Failure.of(error))
