@@ -129,3 +129,57 @@ def test_functions_of_a_program_that_workers_cannot_import_are_sent(tmp_path):
     subprocess.run([sys.executable, "-c", SCRIPT], cwd=tmp_path, check=True)
     # This process has another main module.
     assert pickle.loads((tmp_path / "sent").read_bytes()).function(3) == 7
+
+
+@pytest.mark.parametrize("executor", [None, "threads", map])
+def test_a_function_that_always_fails_ends_the_job_soon(tmp_path, executor):
+    z = zarr.zeros(20_000, chunks=10, store=str(tmp_path / "a"), dtype="i4", zarr_format=3)
+    calls = []
+
+    def fails(block):
+        calls.append(1)
+        raise ArithmeticError(f"call {len(calls)}")
+
+    with pytest.raises(
+        jobs.JobFailed, match=r"failed alike, and the others were not tried(.|\n)*ArithmeticError"
+    ):
+        jobs.map_chunks(fails, z, dest=tmp_path / "b", executor=executor)
+    assert 8 <= len(calls) < 1000
+
+
+def test_a_function_that_fails_often_is_called_for_all_others(tmp_path):
+    z = zarr.array(np.arange(200), chunks=1, store=str(tmp_path / "a"))
+
+    def fails(block):
+        if block[0] % 10:
+            raise ArithmeticError("no such luck")
+        return block
+
+    with pytest.raises(jobs.JobFailed, match="180 tasks failed; the same call tries only"):
+        jobs.map_chunks(fails, z, dest=tmp_path / "b")
+    # What succeeded before counts: none of the rest is left out.
+    with pytest.raises(jobs.JobFailed, match="180 tasks failed; the same call tries only"):
+        jobs.map_chunks(fails, z, dest=tmp_path / "b")
+
+
+def test_all_tasks_are_tried_if_asked_for(tmp_path):
+    z = zarr.array(np.arange(100), chunks=1, store=str(tmp_path / "a"))
+
+    def fails(block):
+        if block[0] < 50:
+            raise ArithmeticError("no such luck")
+        return block
+
+    job = jobs.map_chunks(fails, z, dest=tmp_path / "b", run=False)
+    with pytest.raises(jobs.JobFailed, match="8 tasks failed alike"):
+        job.run()
+    with pytest.raises(jobs.JobFailed, match="50 tasks failed"):
+        job.run(on_error="all")
+
+
+def test_damaged_chunks_leave_no_others_out(tmp_path):
+    z = zarr.array(np.arange(40.0), chunks=1, store=str(tmp_path / "a"), zarr_format=3)
+    for number in range(20):
+        (tmp_path / "a" / "c" / str(number)).write_bytes(b"damaged")
+    with pytest.raises(jobs.JobFailed, match="20 tasks failed; the same call"):
+        jobs.map_chunks(np.sqrt, z, dest=tmp_path / "b")

@@ -20,6 +20,10 @@ __all__ = ["Driving", "drive", "raise_failures"]
 Events = Callable[[Mapping[str, Any]], object]
 
 _MOST_SHOWN = 5
+# Where the first tasks fail alike and none succeeds, a function always fails.
+_ALIKE = 8
+# As many are listed, at most.
+_MOST_FAILURES = 1000
 
 
 @dataclass
@@ -30,8 +34,9 @@ class Driving:
     ----------
     retries : int
         How often a failed task is tried again.
-    stops : bool
-        Whether the first task that failed for good ends the run.
+    on_error : str
+        "stop" if the first task that failed for good ends the run, "all" if no number of them does,
+        and "collect" if many that failed alike do.
     tell : callable
         Gets the number of finished tasks of all stages.
     events : callable, optional
@@ -42,10 +47,12 @@ class Driving:
         Of all tasks together.
     failures : dict of (int, int) to Failure
         By stage and number.
+    has_success : bool
+        Whether a task of the stage is done.
     """
 
     retries: int
-    stops: bool
+    on_error: str
     tell: Callable[[int], object]
     events: Events | None = None
     tasks: int = 0
@@ -54,6 +61,18 @@ class Driving:
     bytes_out: int = 0
     seconds: float = 0.0
     failures: dict[tuple[int, int], Failure] = field(default_factory=dict)
+    has_success: bool = False
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether other tasks would fail as those that failed did."""
+        count = len(self.failures)
+        if self.on_error != "collect":
+            return self.on_error == "stop" and count > 0
+        if self.has_success or count < _ALIKE:
+            return count >= _MOST_FAILURES
+        kinds = {(one.error, one.is_of_data) for one in self.failures.values()}
+        return len(kinds) == 1 and not next(iter(kinds))[1]
 
 
 def drive(
@@ -78,6 +97,7 @@ def drive(
     JobInterrupted
         There are no workers.
     """
+    state.has_success = journal.count(stage) > 0
     feed = Feed(journal.missing(stage, among), len(among) - journal.count(stage))
     attempts: Counter[int] = Counter()
     try:
@@ -112,6 +132,7 @@ def _note(
     failure = one.failure
     if failure is None:
         state.failures.pop((stage, one.number), None)
+        state.has_success = True
         if journal.mark(stage, one.number, one.value):
             state.tasks += 1
             state.tell(state.tasks)
@@ -124,7 +145,7 @@ def _note(
         feed.again(one.number, attempts[one.number])
     elif not journal.is_done(stage, one.number):
         state.failures[stage, one.number] = failure
-        if failure.stops or state.stops:
+        if failure.stops or state.is_hopeless:
             feed.stop()
     if state.events is not None:
         state.events(
@@ -158,4 +179,9 @@ def raise_failures(state: Driving, runner: Runner, stage: int) -> None:
     more = f"\n  and {len(failed) - _MOST_SHOWN} more" if len(failed) > _MOST_SHOWN else ""
     count = "1 task" if len(failed) == 1 else f"{len(failed)} tasks"
     listed = "".join(f"\n  {line}" for line in said)
+    if state.is_hopeless and state.on_error == "collect":
+        raise JobFailed(
+            f"{count} failed alike, and the others were not tried (Job.run(on_error='all') tries "
+            f"all of them):{listed}{more}"
+        )
     raise JobFailed(f"{count} failed; the same call tries only what is not done:{listed}{more}")

@@ -282,8 +282,10 @@ class Job:
         patience : float
             Seconds without a finished task and without a worker, or without a sign of the parts
             that a part waits for, after which the job is interrupted.
-        on_error : {"collect", "stop"}
-            Whether other tasks go on when one fails for good.
+        on_error : {"collect", "stop", "all"}
+            Whether other tasks go on when one fails for good. With "collect" they do, unless the
+            first eight fail with the same error of a function, or a thousand have failed; with
+            "all" they always do.
         progress : bool or callable
             True draws a bar on stderr; a callable gets the number of finished tasks, and the total.
         events : callable, optional
@@ -316,8 +318,8 @@ class Job:
         >>> report.tasks, report.result[:3]
         (1, array([0, 1, 2]))
         """
-        if on_error not in ("collect", "stop"):
-            raise ValueError(f"on_error is 'collect' or 'stop', not {on_error!r}")
+        if on_error not in ("collect", "stop", "all"):
+            raise ValueError(f"on_error is 'collect', 'stop' or 'all', not {on_error!r}")
         check_part(part, stage, len(self.stages))
         begun = time.monotonic()
         if resume is not False and self._has_result():
@@ -329,7 +331,7 @@ class Job:
         crew = cluster_crew(executor, retries=retries, patience=patience, memory=self.memory)
         if crew is None:
             crew = crew_of(executor, retries=retries, patience=patience)
-        state = Driving(retries, on_error == "stop", lambda done: None, events)
+        state = Driving(retries, on_error, lambda done: None, events)
         tenure = Tenure(self, resume)
         try:
             self._check_reach(crew)

@@ -58,7 +58,7 @@ def run_spmd(
     before = sum(journal.count(at) for at in range(len(counts)))
     mine = sum(len(part_of((rank, size), count)) for count in counts)
     tell = phase(progress if rank == 0 else False, "tasks of this process")
-    state = Driving(retries, on_error == "stop", lambda done: tell(done, mine), events)
+    state = Driving(retries, on_error, lambda done: tell(done, mine), events)
     runner = job._runner(claim)
     for at in range(len(counts) if claim.state == "running" else 0):
 

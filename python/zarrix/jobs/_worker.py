@@ -37,12 +37,15 @@ class Failure(NamedTuple):
         Whether the task may succeed when it is tried again.
     stops : bool
         Whether other tasks would fail as well.
+    is_of_data : bool
+        Whether zarrix says on purpose that the data is so, which is true of one task alone.
     """
 
     error: str
     message: str
     is_passing: bool = False
     stops: bool = False
+    is_of_data: bool = False
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
@@ -52,7 +55,7 @@ class Failure(NamedTuple):
         ours = isinstance(error, ZarrixError)
         passing = isinstance(error, OSError) and not ours and not full
         stops = full or (isinstance(error, JobError))
-        return cls(type(error).__name__, str(error) or repr(error), passing, stops)
+        return cls(type(error).__name__, str(error) or repr(error), passing, stops, ours)
 
 
 class Outcome(NamedTuple):
