@@ -1,5 +1,6 @@
 """`jobs.map_chunks`: functions of blocks, with a halo, in any process."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -183,3 +184,32 @@ def test_damaged_chunks_leave_no_others_out(tmp_path):
         (tmp_path / "a" / "c" / str(number)).write_bytes(b"damaged")
     with pytest.raises(jobs.JobFailed, match="20 tasks failed; the same call"):
         jobs.map_chunks(np.sqrt, z, dest=tmp_path / "b")
+
+
+@pytest.mark.parametrize("shape", [(5000,), (70, 90), (3, 0), ()])
+def test_small_values_share_a_task_and_are_called_for_one_by_one(tmp_path, shape, monkeypatch):
+    monkeypatch.setattr("zarrix.jobs._map._TASKS", 10)
+    z = zarr.array(
+        np.arange(math.prod(shape)).reshape(shape),
+        chunks=(1,) * len(shape),
+        store=str(tmp_path / "a"),
+    )
+    told = []
+
+    def take(block, where):
+        told.append((where.number, where.seed))
+        assert block.shape == tuple(one.stop - one.start for one in where.region)
+        return block + where.number
+
+    job = jobs.map_chunks(take, z, dest=tmp_path / "b", run=False)
+    values = math.prod(z._metadata.chunk_grid_shape)
+    assert job.stages[0].count <= 20 if values else job.stages[0].count == 0
+    assert job.stages[0].puts == values
+    made = job.run().result
+    assert sorted(number for number, _ in told) == list(range(values))
+    assert len({seed for _, seed in told}) == values
+    np.testing.assert_array_equal(made[...], z[...] + np.arange(values).reshape(shape))
+    told.clear()
+    monkeypatch.setattr("zarrix.jobs._map._TASKS", 10**9)
+    one = jobs.map_chunks(take, z, dest=tmp_path / "c")
+    np.testing.assert_array_equal(one[...], made[...])

@@ -1,7 +1,8 @@
 """`map_chunks`: a function of blocks of arrays, for each stored value of a new array.
 
-A task is one stored value, and one call of the function: what the function gets does not depend on
-the plan, the memory or the number of workers.
+The function is called for one stored value at a time: what it gets does not depend on the plan,
+the memory or the number of workers. A task is a call, or a box of calls where values are many and
+small.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ from zarrix.jobs._tiling import Region, Tiling, extent
 __all__ = ["MapChunks", "Where", "map_chunks"]
 
 Function = Callable[..., Any]
+
+# The values of a task are at most so many bytes. There are at least so many tasks, because it is
+# not known how long the function takes.
+_TASK_BYTES = 8 << 20
+_TASKS = 1024
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,13 @@ class MapChunks(Operation):
         return array_at(self.places["destination"], self.parameters["document"])
 
     @cached_property
-    def _tiling(self) -> Tiling:
+    def _values(self) -> Tiling:
+        """Regions of one stored value: those of the calls."""
         return Tiling.of(self._dest._metadata)
+
+    @cached_property
+    def _tiling(self) -> Tiling:
+        return Tiling.of(self._dest._metadata, self.parameters["units"])
 
     @cached_property
     def _sources(self) -> list[Array]:
@@ -94,7 +105,7 @@ class MapChunks(Operation):
 
     @property
     def stages(self) -> Sequence[Stage]:
-        """One stage: a task for each stored value."""
+        """One stage: a task for some stored values."""
         told = self.parameters
         return [
             Stage(
@@ -106,7 +117,7 @@ class MapChunks(Operation):
                 told["bytes_in"],
                 self._dest.nbytes,
                 told["gets"],
-                len(self._tiling),
+                len(self._values),
             )
         ]
 
@@ -121,8 +132,13 @@ class MapChunks(Operation):
         nodes.require_parents(store, path, self._dest.zarr_format)
 
     def run(self, stage: int, number: int) -> Done:
-        """Read the blocks, call the function, and write what it returns."""
-        region, boundary = self._tiling.region(number), self.parameters["boundary"]
+        """Call the function for each stored value of the task."""
+        calls = [self._call(self._values.number(at)) for at in self._tiling.coords(number)]
+        return Done(None, sum(one for one, _ in calls), sum(one for _, one in calls))
+
+    def _call(self, number: int) -> tuple[int, int]:
+        """Read the blocks, call the function, and write what it returns; the bytes in and out."""
+        region, boundary = self._values.region(number), self.parameters["boundary"]
         blocks = [read_with_halo(one, region, self._halo, boundary) for one in self._sources]
         shape, bytes_in = blocks[0].shape, sum(block.nbytes for block in blocks)
         more = {}
@@ -142,7 +158,7 @@ class MapChunks(Operation):
             )
         self.before_writing()
         self._dest[region] = result
-        return Done(None, bytes_in, result.nbytes)
+        return bytes_in, result.nbytes
 
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Array:
         """Store the document."""
@@ -275,6 +291,7 @@ def map_chunks(
     itemsize = sum(one.dtype.itemsize for one in arrays)
     reads = math.prod(n + sum(pair) for n, pair in zip(unit, around, strict=True))
     values = math.prod(planned._metadata.chunk_grid_shape)
+    value_bytes = math.prod(unit) * max(1, planned.dtype.itemsize)
     parameters = {
         "function": function if isinstance(function, str) else name_of(function),
         "is_named": isinstance(function, str),
@@ -282,6 +299,7 @@ def map_chunks(
         "version": version,
         "digests": [digest_of(array._metadata) for array in arrays],
         "document": document,
+        "units": _units(planned._metadata.chunk_grid_shape, value_bytes),
         "halo": [list(pair) for pair in around],
         "boundary": boundary,
         "seed": seed,
@@ -294,6 +312,17 @@ def map_chunks(
     places["destination"] = place_of(dest)
     job = Job("map", Setting(parameters, places, objects), overwrite=overwrite)
     return run_or_plan(job, run, **running)
+
+
+def _units(values: Sequence[int], value_bytes: int) -> list[int]:
+    """The stored values of a task along each axis: one, unless they are many and small."""
+    most = min(_TASK_BYTES // value_bytes, math.prod(values) // _TASKS)
+    units = [1] * len(values)
+    for axis in reversed(range(len(values))):
+        units[axis] = max(1, min(values[axis], most // math.prod(units)))
+        if units[axis] < values[axis]:
+            break
+    return units
 
 
 def _array(place: Place) -> Array:

@@ -66,6 +66,13 @@ class Tiling:
             place.append(at)
         return tuple(reversed(place))
 
+    def number(self, place: Sequence[int]) -> int:
+        """The number of the region at some coordinates."""
+        found = 0
+        for at, count in zip(place, self.counts, strict=True):
+            found = found * count + at
+        return found
+
     def region(self, number: int) -> Region:
         """The elements of a region."""
         axes = zip(self.place(number), self.units, self.values, self.grid, self.shape, strict=True)
