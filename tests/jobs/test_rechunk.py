@@ -66,6 +66,24 @@ def test_lengths_are_given_by_the_names_of_dimensions(tmp_path, steps):
         jobs.rechunk(steps, tmp_path / "c.zarr", chunks={"z": 5})
 
 
+@pytest.mark.parametrize("name", ["chunks", "shards"])
+@pytest.mark.parametrize("lengths", [(2,), (1, 1), (2,) * 4])
+def test_lengths_that_are_not_one_for_each_axis_name_the_shape(tmp_path, name, lengths):
+    source = zarr.create_array(tmp_path / "a.zarr", shape=(4, 4, 4), dtype="i4")
+    with pytest.raises(
+        ValueError, match=r"one length for each axis of an array of shape \(4, 4, 4\)"
+    ):
+        jobs.rechunk(source, tmp_path / "b.zarr", **{name: lengths})
+    assert not (tmp_path / "b.zarr").exists()
+
+
+def test_lengths_are_given_by_the_names_that_xarray_keeps_in_v2(tmp_path):
+    source = zarr.open(tmp_path / "a.zarr", mode="w", shape=(4, 6), dtype="i4")
+    source.attrs["_ARRAY_DIMENSIONS"] = ["t", "x"]
+    made = jobs.rechunk(source, tmp_path / "b.zarr", chunks={"t": 2})
+    assert made.chunks == (2, 6)
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_a_group_has_a_rule_for_each_array(tmp_path, zarr_format):
     source = hierarchy(tmp_path / "a.zarr", zarr_format)

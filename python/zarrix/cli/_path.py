@@ -13,7 +13,7 @@ from zarrix._stores.path import is_url
 if TYPE_CHECKING:
     from zarrix._nodes.location import Location
 
-__all__ = ["located", "new_location", "open_path", "split"]
+__all__ = ["located", "new_location", "open_path", "split", "store_of"]
 
 # Files that have something inside.
 _ARCHIVES = (".zip", ".ozx")
@@ -58,6 +58,17 @@ def open_path(path: str, storage_options: Mapping[str, Any] | None = None) -> An
         if not known:
             raise PathNotFoundError(f"{file} is a file of a format that zarrix does not know")
     return zarr.open(file, mode="r", path=inside or None, storage_options=storage_options)
+
+
+def store_of(path: str, storage_options: Mapping[str, Any] | None) -> Any:
+    """What the functions of `zarrix.jobs` take for a path: with options, its opened store."""
+    if not storage_options:
+        return path
+    # Import time: only URLs with options need them.
+    from zarrix._stores.open import as_store
+    from zarrix._stores.path import StorePath
+
+    return StorePath(as_store(path, storage_options))
 
 
 def located(path: str, storage_options: Mapping[str, Any] | None = None) -> Location:

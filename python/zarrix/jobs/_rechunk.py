@@ -16,6 +16,7 @@ import numpy as np
 
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
+from zarrix._array.dimension_names import names_of
 from zarrix._codecs.classes import BloscCodec
 from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, rounds
 from zarrix._dtypes.variable import is_variable
@@ -431,7 +432,7 @@ def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:
     if isinstance(rule, Mapping):
         if not rule or not all(isinstance(one, int) for one in rule.values()):
             return _lengths(rule.get(path), source, path, name)
-        names = source.metadata.dimension_names or ()
+        names = names_of(source)
         unknown = sorted({*rule} - {*names})
         if unknown and not path:
             raise ValueError(f"{name}: the array has no dimension {unknown[0]!r}; it has {names}")
@@ -439,6 +440,11 @@ def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:
             return None
         rule = tuple(rule.get(one, n) for one, n in zip(names, source.shape, strict=True))
     if isinstance(rule, tuple | list) and all(isinstance(n, int | np.integer) for n in rule):
+        if len(rule) != source.ndim:
+            raise ValueError(
+                f"{name}: {tuple(rule)} does not have one length for each axis of an array of "
+                f"shape {source.shape}"
+            )
         return tuple(
             max(1, n) if length == -1 else int(length)
             for length, n in zip(rule, source.shape, strict=True)

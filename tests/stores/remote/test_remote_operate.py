@@ -47,6 +47,22 @@ def test_options_reach_the_bucket_of_a_call_that_has_folders_too(bucket, tmp_pat
     assert main(["rm", there, back, *given]) == 0
 
 
+def test_options_reach_the_bucket_of_a_job(bucket, tmp_path):
+    here, there = str(tmp_path / "a.zarr"), f"{bucket.url}/jobs"
+    zarr.save(here, np.arange(64, dtype="f4").reshape(8, 8))
+    given = given_options(bucket)
+    assert main(["rechunk", here, f"{there}/b.zarr", "--chunks", "4,4", *given]) == 0
+    assert main(["map", "numpy:negative", f"{there}/b.zarr", f"{there}/c.zarr", *given]) == 0
+    assert main(["rechunk", f"{there}/c.zarr", str(tmp_path / "c.zarr"), *given]) == 0
+    assert zarr.open(tmp_path / "c.zarr")[...].ravel().tolist() == (-np.arange(64)).tolist()
+    assert main(["pyramid", f"{there}/b.zarr", f"{there}/d.zarr", "--levels", "2", *given]) == 0
+    assert main(["stats", f"{there}/d.zarr/1", *given]) == 0
+    np.save(tmp_path / "x.npy", np.arange(3))
+    files = [str(tmp_path / "x.npy")] * 2
+    assert main(["stack", *files, f"{there}/e.zarr", *given]) == 0
+    assert main(["cat", f"{there}/e.zarr", *given]) == 0
+
+
 def test_options_reach_a_bucket_from_the_command_line(bucket):
     url = f"{bucket.url}/cli.zarr"
     zarr.open(url, mode="w", shape=3, storage_options=bucket.options)[:] = 1

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, sizes, tell_job
+from zarrix.cli._common import add_common, add_writing, options_of, sizes, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix map numpy:sqrt data.zarr/depth roots.zarr --dtype f4",)
@@ -37,12 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
     parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
     add_writing(parser)
-    add_common(parser, store=False)
+    add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Compute the array, and print it."""
-    # Import time: --help does not need it.
+    # Import time: --help does not need them.
+    from zarrix.cli._path import store_of
     from zarrix.jobs import map_chunks
 
     # Modules of the folder are found, too, but after all that are installed.
@@ -50,8 +51,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         sys.path.append(here)
     result = map_chunks(
         arguments.function,
-        *arguments.sources,
-        dest=arguments.dest,
+        *(store_of(one, options_of(arguments, one)) for one in arguments.sources),
+        dest=store_of(arguments.dest, options_of(arguments, arguments.dest)),
         dtype=arguments.dtype,
         chunks=arguments.chunks,
         shards=arguments.shards,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, option, sizes, tell_job
+from zarrix.cli._common import add_common, add_writing, option, options_of, sizes, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix pyramid data.zarr/depth levels.zarr --levels 2",)
@@ -43,18 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
     parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
     add_writing(parser)
-    add_common(parser, store=False)
+    add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Write the levels, and print the group."""
-    # Import time: --help does not need it.
+    # Import time: --help does not need them.
+    from zarrix.cli._path import store_of
     from zarrix.jobs import pyramid
 
     ome = {None: True, "none": False}.get(arguments.ome, arguments.ome)
+    dest = arguments.dest and store_of(arguments.dest, options_of(arguments, arguments.dest))
     result = pyramid(
-        arguments.source,
-        arguments.dest,
+        store_of(arguments.source, options_of(arguments, arguments.source)),
+        dest,
         levels=arguments.levels,
         factors=dict(arguments.factor) or None,
         method=arguments.method,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, sizes, tell_job
+from zarrix.cli._common import add_common, add_writing, options_of, sizes, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix rechunk data.zarr/depth new.zarr --chunks 2,2,6",)
@@ -31,17 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--to-format", type=int, choices=(2, 3), help="Zarr v2 or v3")
     add_writing(parser)
-    add_common(parser, store=False)
+    add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Rechunk, and print what was done."""
-    # Import time: --help does not need it.
+    # Import time: --help does not need them.
+    from zarrix.cli._path import store_of
     from zarrix.jobs import rechunk
 
     result: Any = rechunk(
-        arguments.source,
-        arguments.dest,
+        store_of(arguments.source, options_of(arguments, arguments.source)),
+        store_of(arguments.dest, options_of(arguments, arguments.dest)),
         chunks=arguments.chunks,
         shards=arguments.shards,
         compressors=arguments.codec,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zarrix.cli._common import add_common, add_writing, sizes, tell_job
+from zarrix.cli._common import add_common, add_writing, options_of, sizes, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix stack x.npy x.npy twice.zarr",)
@@ -29,17 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
     parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
     add_writing(parser)
-    add_common(parser, store=False)
+    add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Stack the files, and print the array."""
-    # Import time: --help does not need it.
+    # Import time: --help does not need them.
+    from zarrix.cli._path import store_of
     from zarrix.jobs import stack
 
     result = stack(
         arguments.files,
-        arguments.dest,
+        store_of(arguments.dest, options_of(arguments, arguments.dest)),
         axis=arguments.axis,
         new_axis=arguments.new_axis,
         reader=arguments.reader,
