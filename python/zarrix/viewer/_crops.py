@@ -84,6 +84,9 @@ def _check_one(array: Any, plane: Any, height: int, width: int, count: int) -> N
         else:
             axes.append((0, 1, length) if axis == plane.c else 0)
     check_touched(array, axes)
+    # A loader knows where all chunks of an axis end.
+    if max(one.count(length) for one, length in zip(grid, array.shape, strict=True)) > MOST_CHUNKS:
+        raise Refused(413, "the array has too many chunks for a loader", "too-large")
     if touched(grid, axes) * count > MOST_CHUNKS // 4:
         raise Refused(413, "the chunks of so many crops are too many", "too-large")
     if decoded_bytes(array, axes) * count > 4 * MOST_DECODED_BYTES:

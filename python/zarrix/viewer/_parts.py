@@ -1,7 +1,7 @@
 """A selection read part by part, so that memory does not grow with it, and a request can end.
 
-Parts end at the borders of chunks, and each is at most some MiB and some thousand chunks: every
-chunk is decoded once.
+Parts end at the borders of chunks, and each is at most some MiB and some thousand stored values:
+every chunk is decoded once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zarrix.viewer._cost import check_cost, decoded_bytes, touched
 __all__ = ["check_going", "key_of_axes", "parts_of", "read"]
 
 _PART_BYTES = 32 * 2**20
-_PART_CHUNKS = 2**13
+_PART_VALUES = 2**13
 
 
 def check_going(cancel: CancelToken) -> None:
@@ -68,11 +68,12 @@ def _within(whole: Any, part: Any) -> slice:
 
 def parts_of(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
     """The axes of parts of a selection that together are all of it, in no certain order."""
-    grid = array._metadata.inner_grid
+    # Not inner chunks, because each part of a shard reads its index again.
+    grid = array._metadata.grid
     waiting = [tuple(axes)]
     while waiting:
         part = waiting.pop()
-        is_large = decoded_bytes(array, part) > _PART_BYTES or touched(grid, part) > _PART_CHUNKS
+        is_large = decoded_bytes(array, part) > _PART_BYTES or touched(grid, part) > _PART_VALUES
         axis = _longest(array, part) if is_large else None
         if axis is None:
             yield part
