@@ -1,4 +1,4 @@
-"""What one request may take: chunks, requests, bytes and time, whatever a store declares."""
+"""What one request may take: chunks, requests, bytes and time, regardless of declared shapes."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def kinds() -> Any:
 
 
 def test_every_parameter_of_every_route_is_checked(caplog: pytest.LogCaptureFixture) -> None:
-    """A text that is no value gets a 400, and never an error of another kind."""
+    """A text that is not a value gets a 400, and never an error of another kind."""
     roots = Roots(kinds())
     first, second = roots.roots
     paths = [
@@ -259,7 +259,7 @@ def test_room_is_given_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
             await asyncio.sleep(0)
         for _ in range(10):
             await asyncio.sleep(0)
-        # Nobody passes those who wait for more.
+        # A later one does not pass those who wait for more.
         assert order == ["large"]
         others[0].cancel()
         held.set()

@@ -104,6 +104,8 @@ def test_silent_connections_do_not_keep_others_out() -> None:
                     reader, _ = await connect(sent)
                     if sent == PAGE:
                         await answered(reader)
+            # Many of them at once, before the server looks again.
+            await asyncio.gather(*(connect(HALF) for _ in range(3 * MOST_CONNECTIONS)))
             reader, _ = await connect(PAGE)
             return (await answered(reader))[0]
 

@@ -122,3 +122,51 @@ def test_requests_at_the_same_time_get_their_own_answers() -> None:
 
     for row, found in enumerate(asyncio.run(ask())):
         assert np.array_equal(found.array(), values[row])
+
+
+@pytest.mark.parametrize("attributes", [b"{", b"[" * 10**5, b'{"a": "' + b"x" * 10**6 + b'"}'])
+def test_attributes_of_a_member_do_not_hide_the_others(attributes: bytes) -> None:
+    root = zarr.group(zarr_format=2)
+    root["a"], root["b"] = [1], [2]
+    root.create_group("c")
+    root.store["c/.zattrs"] = attributes
+    client = Client(viewer.app(root))
+    for given in ({}, {"filter": "c"}):
+        found = client.get("/api/tree", **given)
+        assert found.status == 200
+        kinds = {one["name"]: one["kind"] for one in found.json()["members"]}
+        assert kinds["c"] == ("group" if attributes.endswith(b"}") else "broken")
+        assert given or kinds["a"] == kinds["b"] == "array"
+    assert client.get("/api/node", path="c").status in (200, 422)
+
+
+@pytest.mark.parametrize("depth", [50, 200, 900])
+def test_deep_and_large_attributes_are_cut(depth: int) -> None:
+    root = zarr.group(zarr_format=2)
+    root.store[".zattrs"] = b'{"a": ' + b"[" * depth + b"]" * depth + b"}"
+    found = Client(viewer.app(root)).get("/api/node").json()
+    assert found["attributes_truncated"] is (depth > 100)
+
+
+def test_a_group_of_many_names_opens_only_those_that_are_shown() -> None:
+    class Counting(dict):  # type: ignore[type-arg]
+        documents = 0
+
+        def __getitem__(self, key: str) -> Any:
+            self.documents += key.endswith(".zarray")
+            return super().__getitem__(key)
+
+    store = Counting()
+    root = zarr.group(store, zarr_format=2)
+    root["a0"] = [1]
+    for number in range(1, 5000):
+        store[f"a{number}/.zarray"] = store["a0/.zarray"]
+    store["other/file"] = b""
+    client = Client(viewer.app(zarr.open(store, mode="r")))
+    store.documents = 0
+    found = client.get("/api/tree", offset=4990, limit=20).json()
+    assert found["total"] == 5001
+    assert [one["name"] for one in found["members"]] == [
+        *(f"a{number}" for number in range(4990, 5000)), "other"]  # fmt: skip
+    assert found["members"][-1]["kind"] == "broken"
+    assert store.documents < 100

@@ -29,7 +29,7 @@ __all__ = ["app", "application", "root_of"]
 _AT_ONCE = 6
 _STREAMS_AT_ONCE = 8
 # Memory of the requests that are answered, and of the answers that are being sent.
-_MOST_HELD_BYTES = 400 * 2**20
+_MOST_HELD_BYTES = 256 * 2**20
 
 
 def app(

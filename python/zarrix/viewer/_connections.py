@@ -110,7 +110,12 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """With too many connections, end the one that has waited longest for a request."""
+        if len(self.connections) <= MOST_CONNECTIONS:
+            return
         others = [one for one in self.connections if isinstance(one, Connection)]
         waiting = [one for one in others if one is not self and one._is_waiting]
-        if len(self.connections) > MOST_CONNECTIONS and waiting:
-            min(waiting, key=lambda one: one._since).transport.abort()
+        if waiting:
+            oldest = min(waiting, key=lambda one: one._since)
+            # At once, because many may be accepted before it is told that it is lost.
+            self.connections.discard(oldest)
+            oldest.transport.abort()

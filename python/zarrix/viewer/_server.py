@@ -26,8 +26,8 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _IDLE_S = 60
 _HEADER_BYTES = 16 * 1024
 # How long an end waits for answers that are being sent, and then for calls that run.
-_GRACE_S = 0.4
-_LAST_S = 0.2
+_GRACE_S = 0.3
+_LAST_S = 0.1
 
 
 def listen(host: str, port: int) -> socket.socket:

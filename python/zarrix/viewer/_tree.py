@@ -9,7 +9,7 @@ from typing import Any
 
 from zarrix._display.printable import printable
 from zarrix._engine import CancelToken
-from zarrix._nodes.broken import BrokenMember
+from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Answer, json_answer
 from zarrix.viewer._badges import badges_of
@@ -76,7 +76,14 @@ def _matching(
 
 
 def described(path: str, node: Any) -> dict[str, Any]:
-    """A member in one line of the tree."""
+    """A member in one line of the tree; one whose attributes cannot be read is broken."""
+    try:
+        return _described(path, node)
+    except CANNOT_OPEN as error:
+        return _described(path, BrokenMember(path, error))
+
+
+def _described(path: str, node: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"path": path, "name": path.rpartition("/")[2]}
     if isinstance(node, BrokenMember):
         reason = printable(str(node.reason))[:_BROKEN_TEXT]
