@@ -242,3 +242,38 @@ def test_calls_at_the_exit_are_made_before_and_after_workers_are_let_go(store: s
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("late 64 early 128 ")
+
+
+SUBINTERPRETER = """
+import sys
+FIRST
+if sys.version_info >= (3, 13):
+    import _interpreters as interpreters
+else:
+    import _xxsubinterpreters as interpreters
+inner = interpreters.create()
+code = "import zarrix._engine"
+try:
+    error = interpreters.run_string(inner, code)
+    said = "" if error is None else str(getattr(error, "formatted", error))
+except Exception as error:
+    said = str(error)
+print("subinterpreter" in said, end=" ")
+interpreters.destroy(inner)
+LAST
+"""
+WORKS = """
+import zarrix
+z = zarrix.zeros((64,), chunks=1, dtype="i4", store={})
+z[:] = 1
+assert int(z[:].sum()) == 64
+"""
+
+
+@pytest.mark.parametrize(("first", "last"), [("", ""), (WORKS, WORKS)])
+def test_an_import_in_a_subinterpreter_is_one_clear_error(first: str, last: str) -> None:
+    program = SUBINTERPRETER.replace("FIRST", first).replace("LAST", last)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True ", "")

@@ -79,6 +79,31 @@ pub fn with_room<T>(count: usize) -> Result<Vec<T>, Refused> {
     Ok(made)
 }
 
+/// Appends an element.
+///
+/// # Errors
+/// [`Refused`], and nothing has changed.
+pub fn push<T>(vector: &mut Vec<T>, element: T) -> Result<(), Refused> {
+    if vector.len() == vector.capacity() {
+        vector.try_reserve(1).map_err(|_| refused::<T>(vector.len().saturating_mul(2)))?;
+    }
+    vector.push(element);
+    Ok(())
+}
+
+/// A vector of the elements of an iterator, however many there are.
+///
+/// # Errors
+/// [`Refused`]
+pub fn collected<T>(elements: impl IntoIterator<Item = T>) -> Result<Vec<T>, Refused> {
+    let elements = elements.into_iter();
+    let mut made = with_room(elements.size_hint().0)?;
+    for element in elements {
+        push(&mut made, element)?;
+    }
+    Ok(made)
+}
+
 /// A vector of the same elements.
 ///
 /// # Errors
@@ -103,5 +128,8 @@ mod tests {
         assert_eq!(vector, [1, 2, 3]);
         assert_eq!(vector.set_length(5), Ok(()));
         assert_eq!(vector, [1, 2, 3, 0, 0]);
+        assert_eq!(push(&mut vector, 7), Ok(()));
+        assert_eq!(collected(vector.iter().filter(|one| **one > 0).copied()), Ok(vec![1, 2, 3, 7]));
+        assert_eq!(collected(0..u64::MAX), Err(Refused { bytes: usize::MAX }));
     }
 }

@@ -68,6 +68,16 @@ pub enum EngineError {
     /// The system refused memory for something other than a chunk.
     #[error(transparent)]
     Memory(#[from] Refused),
+    /// A call touches more chunks than are planned at once.
+    #[error(
+        "the call touches {chunks} chunks or more, and at most {most} are planned at once; divide it"
+    )]
+    TooManyChunks {
+        /// How many it touches, at least.
+        chunks: u64,
+        /// The limit.
+        most: u64,
+    },
     /// A callback of the caller failed.
     #[error("{0}")]
     Caller(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -87,7 +97,9 @@ impl EngineError {
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         match self {
-            Self::Memory(_) | Self::Configuration(CodecError::Memory(_)) => true,
+            Self::Memory(_)
+            | Self::TooManyChunks { .. }
+            | Self::Configuration(CodecError::Memory(_)) => true,
             Self::CorruptChunk { source, .. } | Self::Codec { source, .. } => {
                 matches!(source, CodecError::Memory(_))
             }

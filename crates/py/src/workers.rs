@@ -17,10 +17,14 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict};
 use zarrix_store::process::Gate;
+
+/// The number of the main interpreter.
+const MAIN: i64 = 0;
 
 static GATE: Gate = Gate::new();
 /// The state of the thread in which the interpreter exits, once it does; null until then.
@@ -30,7 +34,15 @@ static INTERPRETER: AtomicPtr<ffi::PyInterpreterState> = AtomicPtr::new(std::ptr
 /// Gives every worker a thread state of this interpreter, from now on.
 pub fn adopt_all(py: Python<'_>) -> PyResult<()> {
     // SAFETY: we are attached.
-    INTERPRETER.store(unsafe { ffi::PyInterpreterState_Get() }, Ordering::Release);
+    let interpreter = unsafe { ffi::PyInterpreterState_Get() };
+    // SAFETY: as above.
+    if unsafe { ffi::PyInterpreterState_GetID(interpreter) } != MAIN {
+        return Err(PyImportError::new_err(
+            "zarrix cannot be imported in a subinterpreter: its threads call Python in the main \
+             interpreter, and NumPy is loaded once for each process",
+        ));
+    }
+    INTERPRETER.store(interpreter, Ordering::Release);
     zarrix_engine::on_worker_start(adopt);
     py.import("atexit")?.call_method1("register", (handler(py, close)?,))?;
     let os = py.import("os")?;

@@ -6,11 +6,11 @@ instead. `zarrix._hierarchy.h5py_names` has the names of groups.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from zarrix._array.state import ArrayState
+from zarrix._metadata.chunk_grid import AxisGrid, combinations
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.base import Store
 
@@ -111,18 +111,22 @@ class DatasetTerms(ArrayState):
         if any(step != 1 for _, _, step in ranges):
             raise ValueError(f"sel has slices with a step of one, not {sel!r}")
         grid = self._metadata.grid
-        axes = [_pieces(axis, *ends[:2]) for axis, ends in zip(grid, ranges, strict=True)]
-        yield from itertools.product(*axes)
+        axes = [_Pieces(axis, *ends[:2]) for axis, ends in zip(grid, ranges, strict=True)]
+        yield from combinations(axes)
 
 
-def _pieces(axis: Any, begin: int, end: int) -> list[slice]:
+class _Pieces:
     """The parts of the chunks of an axis between ``begin`` and ``end``."""
-    pieces = []
-    while begin < end:
-        stop = min(end, axis.find(begin).end)
-        pieces.append(slice(begin, stop))
-        begin = stop
-    return pieces
+
+    def __init__(self, axis: AxisGrid, begin: int, end: int) -> None:
+        self._axis, self._begin, self._end = axis, begin, end
+
+    def __iter__(self) -> Iterator[slice]:
+        begin = self._begin
+        while begin < self._end:
+            stop = min(self._end, self._axis.find(begin).end)
+            yield slice(begin, stop)
+            begin = stop
 
 
 def group_at(node: Any, path: str) -> Group:

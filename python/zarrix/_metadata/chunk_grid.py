@@ -8,16 +8,17 @@ the number of chunks.
 from __future__ import annotations
 
 import bisect
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from zarrix._runtime.cached_property import cached_property
 
-__all__ = ["AxisGrid", "Extent", "axis_of", "chunks_over"]
+__all__ = ["AxisGrid", "Extent", "axis_of", "chunks_over", "combinations"]
 
 _MAX_LENGTH = 2**63 - 1
+
+_T = TypeVar("_T")
 
 
 class Extent(NamedTuple):
@@ -176,12 +177,36 @@ def chunks_over(
 ) -> Iterator[tuple[int, ...]]:
     """The coordinates of the chunks of an array of ``shape`` that overlap a region."""
     axes = zip(grid, region, shape, strict=True)
-    return itertools.product(
-        *(
+    return combinations(
+        [
             range(axis.find(part.start).chunk, axis.find(min(part.stop, size) - 1).chunk + 1)
             for axis, part, size in axes
-        )
+        ]
     )
+
+
+def combinations(axes: Sequence[Iterable[_T]]) -> Iterator[tuple[_T, ...]]:
+    """`itertools.product` of axes of any length, which it would make lists of.
+
+    Parameters
+    ----------
+    axes : sequence of iterable
+        Each but the first is iterated over again and again.
+
+    Examples
+    --------
+    >>> list(combinations([range(2), range(3, 5)]))
+    [(0, 3), (0, 4), (1, 3), (1, 4)]
+    >>> next(combinations([range(2**60)] * 3))
+    (0, 0, 0)
+    """
+    if not axes:
+        yield ()
+        return
+    first, *rest = axes
+    for one in first:
+        for others in combinations(rest):
+            yield one, *others
 
 
 def axis_of(value: Any) -> AxisGrid | None:

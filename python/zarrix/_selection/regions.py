@@ -6,14 +6,13 @@ boundaries, because otherwise two regions would read and write one chunk.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._metadata.chunk_grid import AxisGrid, combinations
 from zarrix._selection.fancy import Indexer, Indices
 
 if TYPE_CHECKING:
@@ -71,9 +70,19 @@ def chunk_aligned_parts(
         units = max(1, min(room, -(-indexer.shape[i] // steps[i])))
         steps[i] *= units
         room //= units
-    cuts = (axis.parts(step) for axis, step in zip(shown, steps, strict=True))
-    for region in itertools.product(*cuts):
+    cuts = [_Parts(axis, step) for axis, step in zip(shown, steps, strict=True)]
+    for region in combinations(cuts):
         yield _part(indexer, region), _with_new_axes(region, indexer.new_axes)
+
+
+class _Parts:
+    """The parts of an axis of the result, once more each time that they are asked for."""
+
+    def __init__(self, axis: _Range | _Listed | _Points, most: int) -> None:
+        self._axis, self._most = axis, most
+
+    def __iter__(self) -> Iterator[slice]:
+        return self._axis.parts(self._most)
 
 
 class _Range:

@@ -11,7 +11,8 @@ use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::document::Layout;
 use crate::layout::keys::write_key;
-use crate::selection::plan::{AxisSelection, Plan};
+use crate::selection::blocks::Blocks;
+use crate::selection::plan::AxisSelection;
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 
@@ -117,8 +118,12 @@ impl ArrayIO {
 
     /// The chunks that `selection` touches, for a buffer of `strides`. The caller has checked the
     /// number of axes.
-    pub(crate) fn plan(&self, selection: &[AxisSelection], strides: &[isize]) -> Result<Plan> {
-        Plan::new(selection, &self.layout.shape, &self.layout.grid, strides)
+    pub(crate) fn blocks(
+        &self,
+        selection: &[AxisSelection],
+        strides: &[isize],
+    ) -> Result<Blocks<'_>> {
+        Blocks::new(selection, &self.layout.shape, &self.layout.grid, strides)
     }
 
     /// Refuses a buffer for fixed-size elements if the array has variable-length ones, and vice

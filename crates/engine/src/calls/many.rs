@@ -16,10 +16,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
+use zarrix_codec::memory::{Refused, push};
 
 use crate::array::io::ArrayIO;
 use crate::calls::progress::{Progress, Tally};
-use crate::calls::windows::{Boxes, Outside};
+use crate::calls::windows::{Boxes, Outside, add_piece};
 use crate::chunk::buffer::{Out, Target};
 use crate::error::{EngineError, Result};
 use crate::memory::convert::Conversion;
@@ -195,7 +196,9 @@ fn grouped<'a>(
         }
         groups[group].add(number, entry).map_err(|error| (number, error))?;
     }
-    groups.iter_mut().for_each(Group::sort);
+    for group in &mut groups {
+        group.sort().map_err(|refused| (group.entries[0], refused.into()))?;
+    }
     Ok(groups)
 }
 
@@ -295,7 +298,7 @@ impl<'a> Group<'a> {
             boxes.set_apart(axis, target.strides()[axis + 1]);
         }
         array.each_piece(&boxes, |(chunk, window, task)| {
-            self.pieces.push((chunk, self.boxes.len(), window, task));
+            add_piece(&mut self.pieces, (chunk, self.boxes.len(), window, task))
         })?;
         self.boxes.push(boxes);
         match convert {
@@ -310,13 +313,14 @@ impl<'a> Group<'a> {
     }
 
     /// Brings the pieces of each chunk together.
-    fn sort(&mut self) {
+    fn sort(&mut self) -> std::result::Result<(), Refused> {
         self.pieces.sort_unstable();
         let mut begin = 0;
         for run in self.pieces.chunk_by(|a, b| a.0 == b.0) {
-            self.runs.push(begin..begin + run.len());
+            push(&mut self.runs, begin..begin + run.len())?;
             begin += run.len();
         }
+        Ok(())
     }
 
     fn target(&self) -> Target<'_> {

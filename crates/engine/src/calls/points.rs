@@ -15,7 +15,7 @@ use crate::read::job::Job;
 use crate::selection::chunk_selection::{ChunkSelection, Points};
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
-use zarrix_codec::memory::{with_room, zeros};
+use zarrix_codec::memory::{self, with_room, zeros};
 
 /// Points by chunk: their numbers, sorted by chunk, and where each chunk's run begins.
 struct ByChunk {
@@ -43,7 +43,7 @@ impl ByChunk {
             order.push(point);
             match runs.last_mut() {
                 Some((last, _, end)) if *last == chunk => *end = at + 1,
-                _ => runs.push((chunk, at, at + 1)),
+                _ => memory::push(&mut runs, (chunk, at, at + 1))?,
             }
         }
         Ok(Self { order, runs, inside })

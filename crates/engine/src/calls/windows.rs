@@ -17,11 +17,15 @@ use crate::read::cost::Cost;
 use crate::read::job::Job;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::selection::plan::{
-    AxisPlan, AxisSelection, Part, Segment, buffer_shape, plan_axis, plan_list, plan_range, shift,
+    AxisPlan, AxisSelection, Part, Segment, append, buffer_shape, plan_axis, plan_list, plan_range,
+    shift,
 };
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
-use zarrix_codec::memory::with_room;
+use zarrix_codec::memory::{collected, push, with_room};
+
+/// Most chunks of all windows of a call together, of about 2 GiB.
+const MOST_PIECES: usize = 1 << 26;
 
 /// What happens to a window that leaves the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +78,7 @@ impl Axis {
         starts: impl Iterator<Item = u64> + Clone,
         plan: impl FnMut(u64) -> Result<AxisPlan>,
     ) -> Result<Self> {
-        let mut known: Vec<u64> = starts.clone().collect();
+        let mut known: Vec<u64> = collected(starts.clone())?;
         known.sort_unstable();
         known.dedup();
         if u32::try_from(known.len()).is_err() {
@@ -83,8 +87,18 @@ impl Axis {
                 known.len()
             )));
         }
-        let which = starts.map(|start| known.binary_search(&start).unwrap_or(0) as u32).collect();
-        let plans = known.into_iter().map(plan).collect::<Result<_>>()?;
+        let which = starts.map(|start| known.binary_search(&start).unwrap_or(0) as u32);
+        let which = collected(which)?;
+        let (mut plans, mut segments) = (with_room(known.len())?, 0);
+        for plan in known.into_iter().map(plan) {
+            let plan = plan?;
+            segments += plan.len();
+            if segments > MOST_PIECES {
+                let chunks = segments as u64;
+                return Err(EngineError::TooManyChunks { chunks, most: MOST_PIECES as u64 });
+            }
+            plans.push(plan);
+        }
         Ok(Self { plans, which })
     }
 
@@ -172,7 +186,7 @@ impl ArrayIO {
         self.check_before_writing()?;
         let boxes = self.boxes(along, source.shape(), source.strides())?;
         let pieces = self.pieces(&boxes)?;
-        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        let runs: Vec<&[Piece]> = collected(pieces.chunk_by(|a, b| a.0 == b.0))?;
         self.run(runs.len(), interrupt, &|run| {
             let Job { coords, selected } = self.job(&boxes, runs[run]);
             scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
@@ -190,7 +204,7 @@ impl ArrayIO {
         let strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
         let boxes = self.boxes(along, &shape, &strides)?;
         let pieces = self.pieces(&boxes)?;
-        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        let runs: Vec<&[Piece]> = collected(pieces.chunk_by(|a, b| a.0 == b.0))?;
         self.cost_of_jobs(runs.len(), interrupt, &|run| self.job(&boxes, runs[run]))
     }
 
@@ -200,7 +214,7 @@ impl ArrayIO {
         let strides: PerAxis<isize> = shape.iter().map(|_| 0).collect();
         let boxes = self.boxes(along, &shape, &strides)?;
         let pieces = self.pieces(&boxes)?;
-        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        let runs: Vec<&[Piece]> = collected(pieces.chunk_by(|a, b| a.0 == b.0))?;
         let bytes = shape.iter().copied().fold(self.layout.item_bytes, usize::saturating_mul);
         self.word_of(None, runs.len(), bytes, |run| self.job(&boxes, runs[run]))
     }
@@ -212,7 +226,7 @@ impl ArrayIO {
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
-        let runs: Vec<&[Piece]> = pieces.chunk_by(|a, b| a.0 == b.0).collect();
+        let runs: Vec<&[Piece]> = collected(pieces.chunk_by(|a, b| a.0 == b.0))?;
         self.read_jobs(runs.len(), target, interrupt, &|run| self.job(boxes, runs[run]))
     }
 
@@ -297,17 +311,21 @@ impl ArrayIO {
     /// Every chunk that every box touches, sorted by chunk.
     fn pieces(&self, boxes: &Boxes<'_>) -> Result<Vec<Piece>> {
         let mut pieces = with_room(boxes.count())?;
-        self.each_piece(boxes, |piece| pieces.push(piece))?;
+        self.each_piece(boxes, |piece| add_piece(&mut pieces, piece))?;
         pieces.sort_unstable();
         Ok(pieces)
     }
 
     /// Visits every chunk that every box touches.
-    pub(crate) fn each_piece(&self, boxes: &Boxes<'_>, mut visit: impl FnMut(Piece)) -> Result<()> {
+    pub(crate) fn each_piece(
+        &self,
+        boxes: &Boxes<'_>,
+        mut visit: impl FnMut(Piece) -> Result<()>,
+    ) -> Result<()> {
         let grid = self.grid()?;
         for number in 0..boxes.count() {
             let plans = || boxes.axes.iter().map(|axis| axis.plan(number));
-            let tasks = plans().map(|plan| plan.len()).product::<usize>();
+            let tasks = plans().map(|plan| plan.len()).fold(1, usize::saturating_mul);
             for task in 0..tasks {
                 let mut rest = task;
                 let (mut id, mut unit) = (0, 1);
@@ -315,11 +333,20 @@ impl ArrayIO {
                     id += next_segment(plan, &mut rest).chunk * unit;
                     unit *= length;
                 }
-                visit((id, number, task));
+                visit((id, number, task))?;
             }
         }
         Ok(())
     }
+}
+
+/// Appends a piece of a call.
+pub(crate) fn add_piece<T>(pieces: &mut Vec<T>, piece: T) -> Result<()> {
+    if pieces.len() >= MOST_PIECES {
+        let chunks = pieces.len() as u64 + 1;
+        return Err(EngineError::TooManyChunks { chunks, most: MOST_PIECES as u64 });
+    }
+    Ok(push(pieces, piece)?)
 }
 
 /// The part of a window along one axis, divided by chunks.
@@ -346,11 +373,11 @@ fn plan_window(
     // Every distance is shorter than the window, whose length is a usize.
     let mut add = |distance: i128, mut part: AxisPlan| {
         shift(&mut part, distance as isize * stride);
-        plan.extend(part);
+        append(&mut plan, part)
     };
     let inside = high - low;
     let part = plan_range(axis, length, grid, (low as u64, 1, inside as u64), stride)?;
-    add(before, part);
+    add(before, part)?;
     let after = i128::from(count) - before - inside;
     let outer = [(0, before), (before + inside, after)];
     for (distance, count) in outer.into_iter().filter(|(_, count)| *count > 0) {
@@ -360,7 +387,7 @@ fn plan_window(
                 let index = (begin + distance).clamp(0, i128::from(length) - 1) as u64;
                 let mut repeated = with_room(count as usize)?;
                 repeated.extend(std::iter::repeat_n(index, count as usize));
-                add(distance, plan_list(axis, length, grid, &repeated, stride)?);
+                add(distance, plan_list(axis, length, grid, &repeated, stride)?)?;
             }
             Outside::Reflect => {
                 let mut done = 0;
@@ -368,7 +395,7 @@ fn plan_window(
                     let (first, step, run) =
                         reflected(begin + distance + done, i128::from(length), count - done);
                     let range = (first as u64, step, run as u64);
-                    add(distance + done, plan_range(axis, length, grid, range, stride)?);
+                    add(distance + done, plan_range(axis, length, grid, range, stride)?)?;
                     done += run;
                 }
             }

@@ -87,7 +87,7 @@ fn decode_shard(
         &unpacked
     };
     let index = Index::of(shard, encoded, scratch.chain)?;
-    let cut = ShardSplit::new(shard, &chunk.shape, selected);
+    let cut = ShardSplit::new(shard, &chunk.shape, selected)?;
     for (entry, selected) in cut.entries() {
         scratch.chain.codec.poll_after(shard.inner.bytes)?;
         let inner = index.slice(entry, encoded)?;

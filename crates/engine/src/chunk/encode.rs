@@ -198,7 +198,7 @@ fn encode_shard(
         opened => opened?,
     };
     let stored = |entry: usize| old.as_ref().map_or(Ok(None), |old| old.inner(entry));
-    let cut = ShardSplit::new(shard, &chunk.shape, edit.selected);
+    let cut = ShardSplit::new(shard, &chunk.shape, edit.selected)?;
     let mut touched = cut.entries().peekable();
     let mut body = Assembly::new(shard, std::mem::take(out))?;
     let mut inner = Vec::new();

@@ -10,6 +10,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use zarrix_codec::memory::push;
 use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, Store, StoreError};
 
 use crate::array::fetch::from_store;
@@ -272,7 +273,7 @@ impl ArrayIO {
         let (mut found, mut cached) = (Vec::new(), HashMap::new());
         let version = self.cached_generation(generation, &s.key);
         let version = version.as_ref().zip(is_cacheable(&shard.inner));
-        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected).entries() {
+        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected)?.entries() {
             let failed = |source| corrupt(&s.key, index.stored_bytes(), source);
             let Some((begin, end)) = index.bounded_range(shard, entry).map_err(failed)? else {
                 self.decode_whole(&shard.inner, None, &selected, buffer, s)?;
@@ -286,7 +287,7 @@ impl ArrayIO {
                     continue;
                 }
             }
-            found.push((entry, begin..end));
+            push(&mut found, (entry, begin..end))?;
         }
         found.sort_by_key(|(_, range)| range.start);
         let none = found.is_empty() && cached.is_empty();
@@ -402,7 +403,7 @@ fn decode_inner(
         })
         .collect();
     check_length(fetched.bytes.len(), begin)?;
-    for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected).entries() {
+    for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected)?.entries() {
         if let Some((own, range)) = encoded.get(&entry) {
             s.chain.codec.poll_after(shard.inner.bytes)?;
             let bytes = &fetched.bytes[own.clone()];

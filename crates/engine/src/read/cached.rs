@@ -451,7 +451,7 @@ impl CachedVersion {
         s: &mut Scratch,
     ) -> CodecResult<()> {
         let index = Index::of(shard, encoded, &mut s.chain)?;
-        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected).entries() {
+        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected)?.entries() {
             s.chain.codec.poll_after(shard.inner.bytes)?;
             match index.range(entry)? {
                 Some((begin, end)) => {

@@ -5,11 +5,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use zarrix_codec::memory::push;
 use zarrix_store::coalesce_ranges;
 
 use crate::array::io::ArrayIO;
 use crate::chunk::shard_index::{GAP_BYTES, Index};
-use crate::error::{CodecResult, Result, corrupt};
+use crate::error::{Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::layout::keys::write_key;
 use crate::read::job::Job;
@@ -37,13 +38,13 @@ pub struct Cost {
 }
 
 impl Cost {
-    fn add(&mut self, other: Self) {
-        self.chunks += other.chunks;
-        self.values += other.values;
-        self.stored += other.stored;
-        self.requests += other.requests;
-        self.elements += other.elements;
-        self.fetched_bytes += other.fetched_bytes;
+    pub(in crate::read) fn add(&mut self, other: Self) {
+        self.chunks = self.chunks.saturating_add(other.chunks);
+        self.values = self.values.saturating_add(other.values);
+        self.stored = self.stored.saturating_add(other.stored);
+        self.requests = self.requests.saturating_add(other.requests);
+        self.elements = self.elements.saturating_add(other.elements);
+        self.fetched_bytes = self.fetched_bytes.saturating_add(other.fetched_bytes);
     }
 }
 
@@ -51,8 +52,17 @@ impl ArrayIO {
     /// What [`Self::read`] of `selection` would fetch.
     pub fn cost(&self, selection: &[AxisSelection], interrupt: Interrupt<'_>) -> Result<Cost> {
         self.check_axes(selection)?;
-        let plan = self.plan(selection, &[])?;
-        self.cost_of_jobs(plan.tasks, interrupt, &|task| Job::of(&plan.task(task)))
+        let mut blocks = self.blocks(selection, &[])?;
+        if let Some(chunk) = self.layout.only_chunk()
+            && let Some(stored) = self.listed(&blocks)
+        {
+            return self.cost_of_listed(&blocks, chunk, &stored, interrupt);
+        }
+        let mut cost = Cost::default();
+        while let Some(plan) = blocks.next()? {
+            cost.add(self.cost_of_jobs(plan.tasks, interrupt, &|task| Job::of(&plan.task(task)))?);
+        }
+        Ok(cost)
     }
 
     pub(crate) fn cost_of_jobs<'a>(
@@ -81,7 +91,6 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<Cost> {
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
-        let cut = |shard| ShardSplit::new(shard, &chunk.shape, selected);
         match self.uncached_strategy(chunk, coords, selected) {
             ChunkStrategy::ByteRanges(elements) if self.store.is_inline() => {
                 let found = self.cost_of_parts(chunk, elements, selected, s)?;
@@ -98,11 +107,11 @@ impl ArrayIO {
             ChunkStrategy::ShardRanges(shard)
                 if self.indexes.get(&s.key).is_some() || !self.is_read_in_one(chunk) =>
             {
-                self.cost_of_shard(shard, &cut(shard), s)
+                self.cost_of_shard(shard, &chunk.shape, selected, s)
             }
             _ => {
                 let chunks = match &chunk.encoding {
-                    Encoding::Shard(shard) => cut(shard).entries().count() as u64,
+                    Encoding::Shard(shard) => count_inner(shard, &chunk.shape, selected)?,
                     Encoding::Elements(_) | Encoding::Variable(_) => 1,
                 };
                 self.cost_of_value(chunks, s)
@@ -131,22 +140,41 @@ impl ArrayIO {
         Ok(Some(index))
     }
 
-    fn cost_of_shard(&self, shard: &Shard, cut: &ShardSplit<'_>, s: &mut Scratch) -> Result<Cost> {
-        let chunks = cut.entries().count() as u64;
+    fn cost_of_shard(
+        &self,
+        shard: &Shard,
+        shape: &[usize],
+        selected: &[ChunkSelection<'_>],
+        s: &mut Scratch,
+    ) -> Result<Cost> {
+        let chunks = count_inner(shard, shape, selected)?;
         let mut cost = Cost { chunks, values: 1, requests: 1, ..Cost::default() };
         let Some(index) = self.read_index(shard, s)? else {
             return Ok(cost);
         };
         cost.stored = 1;
+        let cut = ShardSplit::new(shard, shape, selected)?;
         cost.fetched_bytes = shard.index_bytes as u64;
-        let ranges = cut.entries().filter_map(|(entry, _)| index.range(entry).transpose());
-        let ranges = ranges.map(|range| range.map(|(begin, end)| begin..end));
-        let ranges = ranges.collect::<CodecResult<Vec<_>>>();
-        let ranges = ranges.map_err(|source| corrupt(&s.key, 0, source))?;
+        let mut ranges = Vec::new();
+        for (entry, _) in cut.entries() {
+            let range = index.range(entry).map_err(|source| corrupt(&s.key, 0, source))?;
+            if let Some((begin, end)) = range {
+                push(&mut ranges, begin..end)?;
+            }
+        }
         for run in coalesce_ranges(ranges, self.store.gap().unwrap_or(GAP_BYTES)) {
             cost.requests += 1;
             cost.fetched_bytes += run.end - run.start;
         }
         Ok(cost)
     }
+}
+
+/// How many inner chunks of a shard are touched; those of a single box are not listed for it.
+fn count_inner(shard: &Shard, shape: &[usize], selected: &[ChunkSelection<'_>]) -> Result<u64> {
+    if let [ChunkSelection::Box { parts, .. }] = selected {
+        let along = parts.iter().zip(&shard.inner.shape).map(|(part, length)| part.cuts(*length));
+        return Ok(along.fold(1, u64::saturating_mul));
+    }
+    Ok(ShardSplit::new(shard, shape, selected)?.entries().count() as u64)
 }

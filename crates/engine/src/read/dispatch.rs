@@ -10,7 +10,7 @@ use crate::read::batched::{ArrayJob, read_batches};
 use crate::read::effort::is_little;
 use crate::read::job::Job;
 use crate::read::strategy::Strategy;
-use crate::selection::plan::{AxisSelection, buffer_shape};
+use crate::selection::plan::{AxisSelection, Plan, buffer_shape};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch;
@@ -30,15 +30,23 @@ impl ArrayIO {
     ) -> Result<()> {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), target.shape(), "the buffer")?;
-        let plan = self.plan(selection, target.strides())?;
+        let mut blocks = self.blocks(selection, target.strides())?;
         self.check_kind(target.sink().is_some())?;
+        if let Some(stored) = self.listed(&blocks) {
+            return self.read_listed(&blocks, &stored, selection, target, interrupt);
+        }
+        while let Some(plan) = blocks.next()? {
+            self.read_block(plan, target, interrupt)?;
+        }
+        Ok(())
+    }
+
+    fn read_block(&self, plan: &Plan, target: Target<'_>, interrupt: Interrupt<'_>) -> Result<()> {
         let bytes = target.bytes(self.layout.item_bytes);
         let job = |task| Job::of(&plan.task(task));
-        let strategy = self.strategy(Some(&plan), plan.tasks, bytes, &job);
+        let strategy = self.strategy(Some(plan), plan.tasks, bytes, &job);
         self.reading(plan.tasks, target, |target| match strategy {
-            Strategy::Interleaved(chunks) => {
-                self.read_interleaved(&plan, chunks, target, interrupt)
-            }
+            Strategy::Interleaved(chunks) => self.read_interleaved(plan, chunks, target, interrupt),
             strategy => self.read_by(strategy, plan.tasks, target, interrupt, &job),
         })
     }

@@ -8,6 +8,7 @@ pub(crate) mod dispatch;
 pub(crate) mod effort;
 pub(crate) mod interleaved;
 pub(crate) mod job;
+pub(crate) mod listed;
 pub(crate) mod parallel_shards;
 pub(crate) mod parts;
 pub(crate) mod shard;

@@ -19,6 +19,7 @@ use crate::read::strategy::SharedShards;
 use crate::selection::chunk_selection::ShardSplit;
 use crate::threads::cancel::Interrupt;
 use crate::threads::{pool, scratch};
+use zarrix_codec::memory::collected;
 
 /// Units of inner chunks for each thread, and the minimum of a unit in decoded bytes.
 const UNITS: usize = 4;
@@ -53,7 +54,7 @@ impl ArrayIO {
                     return self.decode_whole(chunk, None, &selected, buffer(), s);
                 };
                 let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
-                let cut = ShardSplit::new(shard, &chunk.shape, &selected);
+                let cut = ShardSplit::new(shard, &chunk.shape, &selected)?;
                 // Each task sets only its own slot.
                 let _ = places[number].set(Opened { key, reader, index, cut });
                 Ok(())
@@ -69,11 +70,12 @@ impl ArrayIO {
             })?);
         }
         let max = unit_length(found.iter().map(Vec::len).sum(), shard);
-        let units: Vec<(&Opened<'_, 'a>, &[Found<'_>])> = opened
-            .iter()
-            .zip(&found)
-            .flat_map(|(opened, found)| found.chunks(max).map(move |unit| (opened, unit)))
-            .collect();
+        let units: Vec<(&Opened<'_, 'a>, &[Found<'_>])> = collected(
+            opened
+                .iter()
+                .zip(&found)
+                .flat_map(|(opened, found)| found.chunks(max).map(move |unit| (opened, unit))),
+        )?;
         pool::run(units.len(), interrupt, &|number| {
             let (opened, unit) = units[number];
             scratch::with(|s| {

@@ -15,7 +15,7 @@ use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::read::cached::{CachedVersion, is_cacheable};
 use crate::selection::chunk_selection::{ChunkSelection, ShardSplit, covered};
 use crate::threads::scratch::Scratch;
-use zarrix_codec::memory::Grow;
+use zarrix_codec::memory::{Grow, collected, push};
 
 /// Nested shards longer than this are read by their own index.
 const MIN_NESTED_BYTES: u64 = 64 << 10;
@@ -32,11 +32,11 @@ impl ArrayIO {
         buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
-        let cut = ShardSplit::new(shard, &chunk.shape, selected);
         let Some(reader) = self.store.reader(&s.key)? else {
             return self.decode_whole(chunk, None, selected, buffer, s);
         };
         let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
+        let cut = ShardSplit::new(shard, &chunk.shape, selected)?;
         self.read_ranges(shard, &cut, &index, &*reader, buffer, s)
     }
 
@@ -67,7 +67,7 @@ impl ArrayIO {
         for (entry, selected) in cut.entries() {
             let range = index.bounded_range(shard, entry);
             match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
-                Some((begin, end)) => found.push(Found { begin, end, selected }),
+                Some((begin, end)) => push(&mut found, Found { begin, end, selected })?,
                 None => self.decode_whole(&shard.inner, None, &selected, buffer, s)?,
             }
         }
@@ -97,8 +97,8 @@ impl ArrayIO {
         for run in found.chunk_by(|a, b| inner_shard(a).is_none() && inner_shard(b).is_none()) {
             if let Some(inner) = inner_shard(&run[0]) {
                 let Found { begin, end, selected } = &run[0];
-                let cut = ShardSplit::new(inner, &shard.inner.shape, selected);
                 let index = self.read_index_at(inner, &(*begin..*end), reader, s)?;
+                let cut = ShardSplit::new(inner, &shard.inner.shape, selected)?;
                 self.read_ranges(inner, &cut, &index, reader, buffer, s)?;
                 continue;
             }
@@ -124,7 +124,9 @@ impl ArrayIO {
         buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Vec<Found<'f>>> {
-        let Some(elements) = is_cacheable(&shard.inner) else { return Ok(found.to_vec()) };
+        let Some(elements) = is_cacheable(&shard.inner) else {
+            return Ok(collected(found.iter().cloned())?);
+        };
         let mut left = Vec::new();
         for found in found {
             let Found { begin, end, selected } = found;
@@ -137,7 +139,7 @@ impl ArrayIO {
                     all.scatter(&shard.inner, elements, selected, buffer, s).map(|()| true)
                 });
             if !placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
-                left.push(found.clone());
+                push(&mut left, found.clone())?;
             }
         }
         Ok(left)

@@ -174,7 +174,7 @@ impl ArrayIO {
     }
 
     /// How a read of `selection` to a new array is done, in words; a read by chunk is described by
-    /// its first chunk.
+    /// its first chunk, and one of very many chunks by the first of them.
     ///
     /// # Errors
     /// [`EngineError::Selection`](crate::error::EngineError::Selection) if the selection does not
@@ -183,9 +183,11 @@ impl ArrayIO {
         self.check_axes(selection)?;
         let shape = buffer_shape(selection);
         let order: PerAxis<usize> = (0..shape.len()).collect();
-        let plan = self.plan(selection, &strides(&shape, &order, self.layout.item_bytes))?;
+        let strides = strides(&shape, &order, self.layout.item_bytes);
+        let mut blocks = self.blocks(selection, &strides)?;
+        let Some(plan) = blocks.next()? else { return Ok("nothing") };
         let bytes = shape.iter().copied().fold(self.layout.item_bytes, usize::saturating_mul);
-        self.word_of(Some(&plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
+        self.word_of(Some(plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
     }
 
     /// The estimated work of a read of `selection`, from which its threads are chosen: in bytes that
@@ -196,8 +198,12 @@ impl ArrayIO {
     pub fn effort_of(&self, selection: &[AxisSelection]) -> Result<usize> {
         self.check_axes(selection)?;
         let strides: PerAxis<isize> = buffer_shape(selection).iter().map(|_| 0).collect();
-        let plan = self.plan(selection, &strides)?;
-        Ok(self.effort(plan.tasks, |task| Job::of(&plan.task(task))))
+        let mut blocks = self.blocks(selection, &strides)?;
+        let tasks = blocks.tasks();
+        let Some(plan) = blocks.next()? else { return Ok(0) };
+        let effort = self.effort(plan.tasks, |task| Job::of(&plan.task(task)));
+        let times = tasks / plan.tasks.max(1) as u64;
+        Ok(effort.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX)))
     }
 
     /// The words for a read of `count` chunks, the first of which is `job(0)`.

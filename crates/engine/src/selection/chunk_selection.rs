@@ -4,6 +4,7 @@
 //! selection of an inner chunk after a shard has divided its own.
 
 use smallvec::SmallVec;
+use zarrix_codec::memory::{Refused, collected, push};
 
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::Shard;
@@ -180,27 +181,31 @@ enum Piece {
 }
 
 impl<'a> ShardSplit<'a> {
-    pub fn new(shard: &Shard, shard_shape: &[usize], selected: &[ChunkSelection<'a>]) -> Self {
+    pub fn new(
+        shard: &Shard,
+        shard_shape: &[usize],
+        selected: &[ChunkSelection<'a>],
+    ) -> Result<Self, Refused> {
         let mut cut = Self { plans: SmallVec::new(), points: Vec::new(), pieces: Vec::new() };
         for selected in selected {
             match selected {
                 ChunkSelection::Box { parts, base, out } => {
-                    let plan = Plan::inside(parts.iter().copied(), &shard.inner.shape);
+                    let plan = Plan::inside(parts.iter().copied(), &shard.inner.shape)?;
                     for task in 0..plan.tasks {
                         let coords = plan.task(task).into_iter().map(|segment| segment.chunk);
                         let piece = Piece::Task { plan: cut.plans.len(), task };
-                        cut.pieces.push((shard.entry(coords), piece));
+                        push(&mut cut.pieces, (shard.entry(coords), piece))?;
                     }
                     cut.plans.push((plan, *base, *out));
                 }
                 ChunkSelection::Points { points, which } => {
-                    cut.add_points(shard, shard_shape, points, which)
+                    cut.add_points(shard, shard_shape, points, which)?;
                 }
             }
         }
         // Stable: if two writes have one element, the last one must win.
         cut.pieces.sort_by_key(|(entry, _)| *entry);
-        cut
+        Ok(cut)
     }
 
     fn add_points(
@@ -209,7 +214,7 @@ impl<'a> ShardSplit<'a> {
         shard_shape: &[usize],
         points: &'a Points<'a>,
         which: &[usize],
-    ) {
+    ) -> Result<(), Refused> {
         let entry_of = |point: usize| {
             let inner = shard.inner.shape.iter().zip(shard_shape);
             let coords = points.coords.iter().zip(inner);
@@ -218,15 +223,17 @@ impl<'a> ShardSplit<'a> {
             )
         };
         let mut entries: Vec<(usize, usize)> =
-            which.iter().map(|point| (entry_of(*point), *point)).collect();
+            collected(which.iter().map(|point| (entry_of(*point), *point)))?;
         entries.sort_by_key(|(entry, _)| *entry);
         let mut begin = 0;
         for run in entries.chunk_by(|a, b| a.0 == b.0) {
             let end = begin + run.len();
-            self.pieces.push((run[0].0, Piece::Points { set: self.points.len(), begin, end }));
+            let piece = Piece::Points { set: self.points.len(), begin, end };
+            push(&mut self.pieces, (run[0].0, piece))?;
             begin = end;
         }
-        self.points.push((points, entries.into_iter().map(|(_, point)| point).collect()));
+        self.points.push((points, collected(entries.into_iter().map(|(_, point)| point))?));
+        Ok(())
     }
 
     /// Every touched index entry with the selection of its inner chunk, in ascending order.

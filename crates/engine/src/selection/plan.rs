@@ -5,10 +5,14 @@
 //! on the size of the grid. The same division inside of a shard gives its inner chunks.
 
 use smallvec::SmallVec;
+use zarrix_codec::memory::{Refused, collected};
 
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::{AxisGrid, Cuts, Extent};
+
+/// Most chunks along an axis in a plan that is made at once, of about a GiB.
+const MOST_PLANNED: usize = 1 << 24;
 
 /// The selection along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,12 +68,27 @@ impl Part {
         }
     }
 
+    /// How many parts [`Self::cut`] makes.
+    pub fn cuts(&self, length: usize) -> u64 {
+        match self {
+            &Self::Strided { first, step, count, .. } => {
+                let (first, step, count) = (first as u64, step as u64, count as u64);
+                let range = Progression { first, step, count, offset: 0, stride: 0 };
+                range.chunks(&AxisGrid::Even(length as u64))
+            }
+            Self::Listed { positions, .. } => {
+                positions.chunk_by(|a, b| a / length == b / length).count() as u64
+            }
+        }
+    }
+
     /// Divides at multiples of `length`.
-    pub fn cut(&self, length: usize) -> AxisPlan {
+    pub fn cut(&self, length: usize) -> std::result::Result<AxisPlan, Refused> {
         match self {
             &Self::Strided { first, step, count, offset, stride } => {
-                let (first, step) = (first as u64, step as u64);
-                cut_range(first, step, count as u64, (offset, stride), &(length as u64))
+                let (first, step, count) = (first as u64, step as u64, count as u64);
+                let mut range = Progression { first, step, count, offset, stride };
+                range.plan(&(length as u64), usize::MAX)
             }
             Self::Listed { positions, offsets } => {
                 let pairs = positions.iter().zip(offsets);
@@ -120,19 +139,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Divides `selection` by the chunks of an array of `shape` and `grid`, for a buffer of
-    /// `buffer_strides`.
-    pub fn new(
-        selection: &[AxisSelection],
-        shape: &[u64],
-        grid: &[AxisGrid],
-        buffer_strides: &[isize],
-    ) -> Result<Self> {
-        let mut strides = buffer_strides;
-        let mut axes = PerAxis::with_capacity(selection.len());
-        for (axis, selected) in selection.iter().enumerate() {
-            axes.push(plan_axis(axis, shape[axis], &grid[axis], selected, &mut strides)?);
-        }
+    /// All combinations of segments.
+    pub fn of(axes: PerAxis<AxisPlan>) -> Result<Self> {
         let tasks = axes.iter().try_fold(1usize, |tasks, plan| tasks.checked_mul(plan.len()));
         let tasks = tasks.ok_or_else(|| {
             EngineError::Selection("the selection touches more chunks than fit in memory".into())
@@ -141,11 +149,20 @@ impl Plan {
     }
 
     /// The inner chunks that `parts` of a chunk touch, at most as many as an index can have.
-    pub fn inside<'a>(parts: impl Iterator<Item = &'a Part>, inner_shape: &[usize]) -> Self {
-        let axes: PerAxis<AxisPlan> =
-            parts.zip(inner_shape).map(|(part, length)| part.cut(*length)).collect();
+    pub fn inside<'a>(
+        parts: impl Iterator<Item = &'a Part>,
+        inner_shape: &[usize],
+    ) -> std::result::Result<Self, Refused> {
+        let axes = parts.zip(inner_shape).map(|(part, length)| part.cut(*length));
+        let axes: PerAxis<AxisPlan> = axes.collect::<std::result::Result<_, Refused>>()?;
         let tasks = axes.iter().map(|plan| plan.len()).product();
-        Self { axes, tasks }
+        Ok(Self { axes, tasks })
+    }
+
+    /// Replaces the segments of an axis.
+    pub fn set_axis(&mut self, axis: usize, plan: AxisPlan) {
+        self.axes[axis] = plan;
+        self.tasks = self.axes.iter().map(|plan| plan.len()).product();
     }
 
     /// The segments of each axis.
@@ -191,14 +208,32 @@ pub(crate) fn plan_axis(
     selected: &AxisSelection,
     strides: &mut &[isize],
 ) -> Result<AxisPlan> {
-    let mut stride = || strides.split_off_first().copied().unwrap_or(0);
-    match selected {
-        AxisSelection::Index(index) => plan_range(axis, length, grid, (*index, 1, 1), 0),
-        AxisSelection::Range { start, step, count } => {
-            plan_range(axis, length, grid, (*start, *step, *count), stride())
-        }
-        AxisSelection::List(indices) => plan_list(axis, length, grid, indices, stride()),
+    match divide(axis, length, grid, selected, strides)? {
+        Division::Listed(plan) => Ok(plan),
+        Division::Range(range) => range.plan_all(grid),
     }
+}
+
+/// The selection along one axis before it is divided, if that can be done part by part.
+pub(crate) fn divide(
+    axis: usize,
+    length: u64,
+    grid: &AxisGrid,
+    selected: &AxisSelection,
+    strides: &mut &[isize],
+) -> Result<Division> {
+    let mut stride = || strides.split_off_first().copied().unwrap_or(0);
+    Ok(match selected {
+        AxisSelection::Index(index) => {
+            Division::Range(Progression::new(axis, length, (*index, 1, 1), 0)?)
+        }
+        AxisSelection::Range { start, step, count } => {
+            Division::Range(Progression::new(axis, length, (*start, *step, *count), stride())?)
+        }
+        AxisSelection::List(indices) => {
+            Division::Listed(plan_list(axis, length, grid, indices, stride())?)
+        }
+    })
 }
 
 /// Moves a plan by `bytes` in the buffer.
@@ -216,68 +251,167 @@ pub(crate) fn plan_range(
     axis: usize,
     length: u64,
     grid: &AxisGrid,
-    (start, step, count): (u64, i64, u64),
+    range: (u64, i64, u64),
     stride: isize,
 ) -> Result<AxisPlan> {
-    if count == 0 {
-        return Ok(AxisPlan::new());
-    }
-    let out_of_bounds = || {
-        EngineError::Selection(format!(
-            "axis {axis}: {count} indices from {start} on, {step} apart, exceed the length {length}"
-        ))
-    };
-    if step == 0 || start >= length || count > isize::MAX as u64 {
-        return Err(out_of_bounds());
-    }
-    let last = i128::from(start) + i128::from(step) * i128::from(count - 1);
-    if last < 0 || last >= i128::from(length) {
-        return Err(out_of_bounds());
-    }
-    // A negative step selects the same indices from the other end, in reversed order.
-    let (low, step, buffer) = if step > 0 {
-        (start, step as u64, (0, stride))
-    } else {
-        let offset = stride * (count as isize - 1);
-        (last as u64, step.unsigned_abs(), (offset, -stride))
-    };
-    Ok(match grid {
-        AxisGrid::Even(length) => cut_range(low, step, count, buffer, length),
-        AxisGrid::Runs(runs) => cut_range(low, step, count, buffer, runs),
-    })
+    Progression::new(axis, length, range, stride)?.plan_all(grid)
 }
 
-fn cut_range(
-    low: u64,
+/// The selection along one axis: divided, or a range that is divided part by part.
+#[derive(Clone, Debug)]
+pub(crate) enum Division {
+    Listed(AxisPlan),
+    Range(Progression),
+}
+
+/// Indices `step` apart in ascending order, and where each lies in the buffer, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progression {
+    first: u64,
     step: u64,
     count: u64,
-    (mut offset, stride): (isize, isize),
-    cuts: &impl Cuts,
-) -> AxisPlan {
-    let high = low + step * (count - 1);
-    let mut plan = AxisPlan::new();
-    let mut position = low;
-    while position <= high {
-        let Extent { chunk, begin, length } = cuts.find(position);
-        let first = position - begin;
-        let inside = ((length - 1 - first) / step + 1).min((high - position) / step + 1);
-        plan.push(Segment {
-            chunk,
-            part: Part::Strided {
-                first: first as usize,
-                step: step as usize,
-                count: inside as usize,
-                offset,
-                stride,
-            },
-        });
-        offset += stride * inside as isize;
-        match position.checked_add(step * inside) {
-            Some(next) => position = next,
-            None => break,
+    offset: isize,
+    stride: isize,
+}
+
+impl Progression {
+    /// A range along an axis of `length`; out of bounds is an error.
+    fn new(
+        axis: usize,
+        length: u64,
+        (start, step, count): (u64, i64, u64),
+        stride: isize,
+    ) -> Result<Self> {
+        if count == 0 {
+            return Ok(Self { first: 0, step: 1, count: 0, offset: 0, stride: 0 });
+        }
+        let out_of_bounds = || {
+            EngineError::Selection(format!(
+                "axis {axis}: {count} indices from {start} on, {step} apart, exceed the length \
+                 {length}"
+            ))
+        };
+        if step == 0 || start >= length || count > isize::MAX as u64 {
+            return Err(out_of_bounds());
+        }
+        let last = i128::from(start) + i128::from(step) * i128::from(count - 1);
+        if last < 0 || last >= i128::from(length) {
+            return Err(out_of_bounds());
+        }
+        // A negative step selects the same indices from the other end, in reversed order.
+        Ok(match u64::try_from(step) {
+            Ok(step) => Self { first: start, step, count, offset: 0, stride },
+            Err(_) => {
+                let (first, step) = (last as u64, step.unsigned_abs());
+                let offset = stride.wrapping_mul(count as isize - 1);
+                Self { first, step, count, offset, stride: -stride }
+            }
+        })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many indices it has.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many chunks it touches: exactly in an even grid, at most in another one.
+    pub fn chunks(&self, grid: &AxisGrid) -> u64 {
+        let Some(steps) = self.count.checked_sub(1) else { return 0 };
+        let (low, high) = (self.first, self.first + self.step * steps);
+        match grid {
+            // Each index is in another chunk.
+            AxisGrid::Even(length) if self.step >= *length => self.count,
+            _ => (grid.find(high).chunk - grid.find(low).chunk).saturating_add(1).min(self.count),
         }
     }
-    plan
+
+    /// The chunk of an index by its number.
+    pub fn chunk_of(&self, grid: &AxisGrid, number: u64) -> u64 {
+        grid.find(self.first + self.step * number).chunk
+    }
+
+    /// The part in one chunk of the grid.
+    pub fn within(&self, extent: Extent) -> Option<Segment> {
+        let before = extent.begin.saturating_sub(self.first).div_ceil(self.step);
+        let mut rest = *self;
+        rest.skip(before.min(self.count));
+        let inside = rest.count > 0 && rest.first - extent.begin < extent.length;
+        inside.then(|| rest.take(extent))
+    }
+
+    fn skip(&mut self, indices: u64) {
+        self.count -= indices;
+        self.offset = self.offset.wrapping_add(self.stride.wrapping_mul(indices as isize));
+        // Beyond the axis once none is left.
+        self.first = self.first.wrapping_add(self.step.wrapping_mul(indices));
+    }
+
+    /// Takes the indices in the chunk that the first one lies in.
+    fn take(&mut self, Extent { chunk, begin, length }: Extent) -> Segment {
+        let first = self.first - begin;
+        let inside = ((length - 1 - first) / self.step + 1).min(self.count);
+        let part = Part::Strided {
+            first: first as usize,
+            step: self.step as usize,
+            count: inside as usize,
+            offset: self.offset,
+            stride: self.stride,
+        };
+        self.skip(inside);
+        Segment { chunk, part }
+    }
+
+    /// Takes the indices in the first `most` chunks.
+    fn plan(&mut self, cuts: &impl Cuts, most: usize) -> std::result::Result<AxisPlan, Refused> {
+        let mut plan = AxisPlan::new();
+        while self.count > 0 && plan.len() < most {
+            push(&mut plan, self.take(cuts.find(self.first)))?;
+        }
+        Ok(plan)
+    }
+
+    /// Takes the indices in the first `most` chunks of a grid.
+    pub fn plan_some(&mut self, grid: &AxisGrid, most: usize) -> Result<AxisPlan> {
+        Ok(match grid {
+            AxisGrid::Even(length) => self.plan(length, most)?,
+            AxisGrid::Runs(runs) => self.plan(runs, most)?,
+        })
+    }
+
+    fn plan_all(mut self, grid: &AxisGrid) -> Result<AxisPlan> {
+        let chunks = self.chunks(grid);
+        let plan = self.plan_some(grid, MOST_PLANNED)?;
+        if self.count > 0 {
+            return Err(EngineError::TooManyChunks { chunks, most: MOST_PLANNED as u64 });
+        }
+        Ok(plan)
+    }
+}
+
+/// Appends the segments of another plan.
+pub(crate) fn append(plan: &mut AxisPlan, more: AxisPlan) -> Result<()> {
+    for segment in more {
+        if plan.len() == MOST_PLANNED {
+            let most = MOST_PLANNED as u64;
+            return Err(EngineError::TooManyChunks { chunks: most + 1, most });
+        }
+        push(plan, segment)?;
+    }
+    Ok(())
+}
+
+/// Appends a segment, as [`zarrix_codec::memory::push`] does to a vector.
+fn push(plan: &mut AxisPlan, segment: Segment) -> std::result::Result<(), Refused> {
+    if plan.len() == plan.capacity() {
+        let bytes = plan.len().saturating_mul(2 * size_of::<Segment>());
+        plan.try_reserve(1).map_err(|_| Refused { bytes })?;
+    }
+    plan.push(segment);
+    Ok(())
 }
 
 /// A list of indices along an axis of `length`, divided by chunks; out of bounds is an error.
@@ -295,13 +429,16 @@ pub(crate) fn plan_list(
     }
     let pairs = indices.iter().enumerate().map(|(i, index)| (*index, i as isize * stride));
     Ok(match grid {
-        AxisGrid::Even(length) => cut_list(pairs, length),
-        AxisGrid::Runs(runs) => cut_list(pairs, runs),
+        AxisGrid::Even(length) => cut_list(pairs, length)?,
+        AxisGrid::Runs(runs) => cut_list(pairs, runs)?,
     })
 }
 
-fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, cuts: &impl Cuts) -> AxisPlan {
-    let mut pairs: Vec<(u64, isize)> = pairs.collect();
+fn cut_list(
+    pairs: impl Iterator<Item = (u64, isize)>,
+    cuts: &impl Cuts,
+) -> std::result::Result<AxisPlan, Refused> {
+    let mut pairs: Vec<(u64, isize)> = collected(pairs)?;
     if !pairs.is_sorted_by_key(|(index, _)| *index) {
         // Stable: among equal indices, the order of the caller decides which write is the last.
         pairs.sort_by_key(|(index, _)| *index);
@@ -312,27 +449,27 @@ fn cut_list(pairs: impl Iterator<Item = (u64, isize)>, cuts: &impl Cuts) -> Axis
         let extent = cuts.find(*index);
         let behind = rest.iter().position(|(index, _)| index - extent.begin >= extent.length);
         let (group, behind) = rest.split_at(behind.unwrap_or(rest.len()));
-        plan.push(Segment { chunk: extent.chunk, part: listed(group, extent.begin) });
+        push(&mut plan, Segment { chunk: extent.chunk, part: listed(group, extent.begin)? })?;
         rest = behind;
     }
-    plan
+    Ok(plan)
 }
 
 /// Sorted indices of one chunk; strided if they are evenly spaced on both sides.
-fn listed(group: &[(u64, isize)], begin: u64) -> Part {
+fn listed(group: &[(u64, isize)], begin: u64) -> std::result::Result<Part, Refused> {
     let first = (group[0].0 - begin) as usize;
     if group.len() == 1 {
-        return Part::Strided { first, step: 1, count: 1, offset: group[0].1, stride: 0 };
+        return Ok(Part::Strided { first, step: 1, count: 1, offset: group[0].1, stride: 0 });
     }
     let (step, stride) = (group[1].0 - group[0].0, group[1].1 - group[0].1);
     if step > 0 && group.windows(2).all(|w| w[1].0 - w[0].0 == step && w[1].1 - w[0].1 == stride) {
         let (step, count, offset) = (step as usize, group.len(), group[0].1);
-        return Part::Strided { first, step, count, offset, stride };
+        return Ok(Part::Strided { first, step, count, offset, stride });
     }
-    Part::Listed {
-        positions: group.iter().map(|(index, _)| (index - begin) as usize).collect(),
-        offsets: group.iter().map(|(_, offset)| *offset).collect(),
-    }
+    Ok(Part::Listed {
+        positions: collected(group.iter().map(|(index, _)| (index - begin) as usize))?,
+        offsets: collected(group.iter().map(|(_, offset)| *offset))?,
+    })
 }
 
 #[cfg(test)]

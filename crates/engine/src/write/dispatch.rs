@@ -18,7 +18,7 @@ use crate::layout::axes::PerAxis;
 use crate::layout::chunk::ChunkLayout;
 use crate::layout::keys::write_key;
 use crate::selection::chunk_selection::ChunkSelection;
-use crate::selection::plan::{AxisSelection, buffer_shape};
+use crate::selection::plan::{AxisSelection, Plan, buffer_shape};
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
@@ -41,8 +41,21 @@ impl ArrayIO {
     ) -> Result<()> {
         self.check_axes(selection)?;
         check_shape(&buffer_shape(selection), source.shape(), "the value")?;
-        let plan = self.plan(selection, source.strides())?;
+        let mut blocks = self.blocks(selection, source.strides())?;
         self.check_before_writing()?;
+        while let Some(plan) = blocks.next()? {
+            self.write_block(plan, source, durability, interrupt)?;
+        }
+        Ok(())
+    }
+
+    fn write_block(
+        &self,
+        plan: &Plan,
+        source: Source<'_>,
+        durability: Durability,
+        interrupt: Interrupt<'_>,
+    ) -> Result<()> {
         let task = |task: usize| {
             let segments = plan.task(task);
             let coords: PerAxis<u64> = segments.iter().map(|segment| segment.chunk).collect();
@@ -50,10 +63,10 @@ impl ArrayIO {
             scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
         };
         if let Some(parts) = self.parts(plan.tasks, source) {
-            return self.write_in_parts(&plan, parts, source, durability, interrupt);
+            return self.write_in_parts(plan, parts, source, durability, interrupt);
         }
-        if let Some(together) = self.neighbours(&plan, source) {
-            return self.write_together(&together, &plan, (source, durability), interrupt);
+        if let Some(together) = self.neighbours(plan, source) {
+            return self.write_together(&together, plan, (source, durability), interrupt);
         }
         match plan.tasks {
             0 => Ok(()),

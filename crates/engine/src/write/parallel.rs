@@ -25,7 +25,7 @@ use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
 use crate::write::gathered::Gathered;
-use zarrix_codec::memory::Grow;
+use zarrix_codec::memory::{Grow, collected};
 
 /// Encoding a smaller chunk takes less time than dividing it.
 const MIN_BYTES: usize = 256 << 10;
@@ -206,8 +206,8 @@ impl ArrayIO {
         interrupt: Interrupt<'_>,
         memory: &'m mut Memory,
     ) -> Result<Option<Vec<&'m [u8]>>> {
-        let cut = ShardSplit::new(shard, &job.chunk.shape, job.selected);
-        let entries: Vec<(usize, SmallVec<[ChunkSelection<'_>; 1]>)> = cut.entries().collect();
+        let cut = ShardSplit::new(shard, &job.chunk.shape, job.selected)?;
+        let entries: Vec<(usize, SmallVec<[ChunkSelection<'_>; 1]>)> = collected(cut.entries())?;
         let per_unit = entries.len().div_ceil(UNITS * pool::threads()).max(1);
         let units: Vec<_> = entries.chunks(per_unit).collect();
         // Length of each inner chunk in its unit; `None` if it is not stored.

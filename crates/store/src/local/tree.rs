@@ -1,5 +1,6 @@
 //! Walking and listing directories by path; links are followed, as in reads.
 
+use std::collections::HashMap;
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::Path;
@@ -8,6 +9,9 @@ use crate::error::{Result, StoreError};
 use crate::key::check_key;
 use crate::store::Listing;
 use crate::sys::{c_name, is_dangling, status_at, unless_absent};
+
+/// Most paths through links to one directory in a walk.
+const MOST_LINKED_PATHS: u32 = 1 << 16;
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
@@ -78,39 +82,57 @@ pub(crate) fn list_dir(directory: &Path) -> Result<Listing> {
 
 /// Calls `visit` with the key and path of every value below `directory`, in no order.
 ///
-/// Linked directories are entered, unless a directory is inside itself.
+/// Linked directories are entered, unless a directory is inside itself. Links to directories with
+/// links make ever more paths to one directory: too many of them are an error.
 pub(crate) fn walk(
     directory: &Path,
     prefix: &str,
     visit: &mut dyn FnMut(&str, &Path) -> io::Result<()>,
 ) -> Result<()> {
-    let mut inside = Vec::new();
-    walk_into(directory, prefix, &mut inside, visit)
-        .map_err(|source| failed("list", directory, source))
+    let mut walk = Walk { inside: Vec::new(), linked: HashMap::new(), visit };
+    walk.enter(directory, prefix, false).map_err(|source| failed("list", directory, source))
 }
 
-fn walk_into(
-    directory: &Path,
-    prefix: &str,
-    inside: &mut Vec<(u64, u64)>,
-    visit: &mut dyn FnMut(&str, &Path) -> io::Result<()>,
-) -> io::Result<()> {
-    let status = c_name(directory.as_os_str()).and_then(|name| status_at(&name));
-    let Some(status) = unless_absent(status)? else { return Ok(()) };
-    let identity = status.identity();
-    if inside.contains(&identity) {
-        return Ok(());
-    }
-    inside.push(identity);
-    for (entry, kind) in entries(directory)? {
-        let Some(name) = name_of(&entry) else { continue };
-        let key = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-        match kind_of(&entry, kind)? {
-            Some(Kind::Value) => visit(&key, &entry.path())?,
-            Some(Kind::Directory) => walk_into(&entry.path(), &key, inside, visit)?,
-            None => {}
+struct Walk<'v> {
+    /// The directories that the current one lies in, by device and inode.
+    inside: Vec<(u64, u64)>,
+    /// How many paths through links have led to a directory.
+    linked: HashMap<(u64, u64), u32>,
+    visit: &'v mut dyn FnMut(&str, &Path) -> io::Result<()>,
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, directory: &Path, prefix: &str, by_link: bool) -> io::Result<()> {
+        let status = c_name(directory.as_os_str()).and_then(|name| status_at(&name));
+        let Some(status) = unless_absent(status)? else { return Ok(()) };
+        let identity = status.identity();
+        if self.inside.contains(&identity) {
+            return Ok(());
         }
+        if by_link {
+            let paths = self.linked.entry(identity).or_default();
+            *paths += 1;
+            if *paths > MOST_LINKED_PATHS {
+                let path = directory.display();
+                return Err(io::Error::other(format!(
+                    "more than {MOST_LINKED_PATHS} paths through symbolic links lead to the \
+                     directory {path}"
+                )));
+            }
+        }
+        self.inside.push(identity);
+        for (entry, kind) in entries(directory)? {
+            let Some(name) = name_of(&entry) else { continue };
+            let key = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            match kind_of(&entry, kind)? {
+                Some(Kind::Value) => (self.visit)(&key, &entry.path())?,
+                Some(Kind::Directory) => {
+                    self.enter(&entry.path(), &key, by_link || kind.is_symlink())?;
+                }
+                None => {}
+            }
+        }
+        self.inside.pop();
+        Ok(())
     }
-    inside.pop();
-    Ok(())
 }
