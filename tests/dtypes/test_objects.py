@@ -249,7 +249,7 @@ def test_a_stored_array_is_copied_resized_and_pickled() -> None:
 @pytest.mark.parametrize(
     ("arguments", "unwritten", "beside"),
     [
-        ({"dtype": str, "fill_value": None}, None, ""),
+        ({"dtype": str, "fill_value": None}, "", ""),
         ({"dtype": str}, "", ""),
         ({"dtype": str, "fill_value": "f"}, "f", "f"),
         ({"dtype": bytes}, b"", b""),
@@ -550,3 +550,28 @@ def test_what_is_an_element_follows_from_the_shape_of_the_selection(
     assert elements.dtype == object
     assert elements.tolist() == want
     assert elements.ndim <= len(shape)
+
+
+@pytest.mark.parametrize(("codec", "empty"), [("vlen-utf8", ""), ("vlen-bytes", b"")])
+def test_elements_of_v2_without_a_fill_value_are_empty(codec: str, empty: Any) -> None:
+    """As zarr 2.18 and zarr-python 3 read them; zarr-python 3 and xarray write such documents."""
+    document = {
+        "zarr_format": 2,
+        "shape": [6],
+        "chunks": [2],
+        "dtype": "|O",
+        "order": "C",
+        "compressor": None,
+        "filters": [{"id": codec}],
+        "fill_value": None,
+    }
+    store = {".zarray": json.dumps(document).encode()}
+    z = zarr.open_array(store, mode="r+")
+    assert z[:].tolist() == [empty] * 6
+    z[1] = type(empty)(b"x", "ascii") if codec == "vlen-utf8" else b"x"
+    z[4:] = empty
+    assert zarr.open_array(store)[:].tolist() == [empty, z[1], *[empty] * 4]
+    assert z[[5, 0]].tolist() == [empty, empty]
+    z.resize(8)
+    assert z[7] == empty
+    assert json.loads(store[".zarray"])["fill_value"] is None

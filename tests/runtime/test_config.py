@@ -9,6 +9,7 @@ import pytest
 import zarrix as zarr
 from zarrix import _engine
 from zarrix._errors import MetadataError
+from zarrix._runtime import config as _config
 from zarrix._runtime.config import Config, config
 
 
@@ -166,9 +167,15 @@ def test_a_name_that_no_library_has_cannot_be_asked_for():
 
 
 def test_settings_of_zarr_python_are_remembered_nested_or_not():
-    nested = {"array": {"order": "F", "write_empty_chunks": True}, "codecs": {"gzip": "a.Gzip"}}
-    with config.set(nested, codec_pipeline__path="zarrs.ZarrsCodecPipeline"):
-        assert config.get("array.order") == "F"
+    nested = {"array": {"order": "C", "write_empty_chunks": True}, "codecs": {"gzip": "a.Gzip"}}
+    with pytest.warns(UserWarning, match=r"has no effect in zarrix") as told:
+        restoring = config.set(nested, codec_pipeline__path="zarrs.ZarrsCodecPipeline")
+    assert {str(one.message).split("'")[1] for one in told} == {
+        "codecs.gzip",
+        "codec_pipeline.path",
+    }
+    with restoring:
+        assert config.get("array.order") == "C"
         assert config.write_empty_chunks is True
         assert config.get("codecs.gzip") == "a.Gzip"
         assert config.get("codec_pipeline.path") == "zarrs.ZarrsCodecPipeline"
@@ -193,3 +200,65 @@ def test_a_misspelt_environment_variable_is_warned_of(variable, said):
     )
     assert said in done.stderr
     assert done.stderr.count("UserWarning") == (1 if said else 0)
+
+
+def _outcome(call):
+    try:
+        return str(type(call()))
+    except Exception as error:
+        return type(error).__name__
+
+
+TEXT = zarr.array(["abcdef"], dtype=str).store
+GROUP = {".zgroup": b'{"zarr_format":2}'}
+
+# For each setting of ours: another value, and what differs then.
+EFFECTS = {
+    "threads": (1, lambda: _engine.threads()),
+    "concurrent_requests": (3, lambda: _engine.concurrent_requests()),
+    "chunk_cache_bytes": (4096, lambda: _engine.chunk_cache_bytes()),
+    "result_cache_bytes": (4096, lambda: _engine.result_cache_bytes()),
+    "default_zarr_format": (3, lambda: zarr.zeros(1).zarr_format),
+    "durability": ("fsync", lambda: zarr.MemoryStore().syncs),
+    "write_empty_chunks": (False, lambda: len(zarr.array([0]).store)),
+    "read_missing_chunks": (False, lambda: zarr.zeros(1, zarr_format=3).config.read_missing_chunks),
+    "allow_pickle": (True, lambda: zarr.zeros(1)._allow_pickle),
+    "max_chunk_bytes": (10, lambda: _outcome(lambda: zarr.zeros(100, chunks=100))),
+    "max_variable_chunk_bytes": (2, lambda: _outcome(lambda: zarr.open(TEXT)[:])),
+    "max_document_bytes": (2, lambda: _outcome(lambda: zarr.open(GROUP))),
+}
+
+
+def test_every_setting_that_is_accepted_has_an_effect_or_says_so():
+    assert EFFECTS.keys() == _config._VARIABLES.keys()
+    for name, (value, observed) in EFFECTS.items():
+        before = observed()
+        with config(**{name: value}):
+            assert observed() != before, name
+        assert observed() == before, name
+    for theirs, ours in _config._ZARR_NAMES.items():
+        value = EFFECTS[ours][0]
+        with config.set({theirs: value}):
+            assert getattr(config, ours) == value
+    for name, (fixed, instead) in _config._FIXED.items():
+        before = config.to_dict()
+        with pytest.raises(ValueError, match=f"{name}.*{instead[:10]}"):
+            config.set({name: "another"})
+        assert config.to_dict() == before
+        with config.set({name: fixed}):
+            assert config.get(name) == fixed
+    parts = [f"{one}x" if one[-1] in "._" else one for one in _config._OF_PARTS]
+    for name in [*_config._WITHOUT_EFFECT, *parts]:
+        with pytest.warns(UserWarning, match=f"{name}.*has no effect"):
+            config.set({name: "another"}).__exit__(None, None, None)
+
+
+def test_info_complete_counts_all_members():
+    for zarr_format in (2, 3):
+        root = zarr.group(zarr_format=zarr_format)
+        root["a"] = [1]
+        root["g/h/b"] = [1]
+        for group, counts in ((root, (4, 2, 2)), (root["g"], (2, 1, 1))):
+            rows = dict(group.info_complete().items)
+            assert tuple(rows[f"No. {one}"] for one in ("members", "arrays", "groups")) == counts
+        assert dict(root.info.items)["No. members"] == 2

@@ -334,3 +334,27 @@ def test_a_version_with_other_results_is_refused(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(RuntimeError, match="other results"):
         accelerate()
     assert zarr.Array.__getitem__ is scalars
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_store_that_moves_takes_open_arrays_along(
+    zarr_format: int, tmp_path: Path, on: None
+) -> None:
+    store = zarr.storage.LocalStore(tmp_path / "before")
+    array = numbers(store, name="a", zarr_format=zarr_format)
+    assert is_served(array)
+    asyncio.run(store.move(tmp_path / "after"))
+    assert array[19, 29] == 599
+    array[0, 0] = 7
+    assert not (tmp_path / "before").exists()
+    assert is_served(array)
+    with accelerate(False):
+        assert zarr.open_array(tmp_path / "after" / "a")[0, 0] == 7
+
+
+def test_a_store_with_another_mapping_is_another_store(on: None) -> None:
+    store = zarr.storage.MemoryStore()
+    array = numbers(store, name="a")
+    assert array[0, 1] == 1
+    store._store_dict = {}
+    assert array[0, 1] == 0

@@ -2,6 +2,7 @@
 test_accelerate_equal.py.
 """
 
+import asyncio
 import os
 import pickle
 import subprocess
@@ -140,3 +141,15 @@ def test_a_buffer_of_another_dtype_is_filled_with_cast_elements() -> None:
         out = cpu.NDBuffer.create(shape=(4,), dtype=np.dtype(dtype))
         array.get_basic_selection(slice(2, 6), out=out)
         assert out.as_numpy_array().tolist() == [2, 3, 4, 5]
+
+
+def test_a_store_that_moves_takes_open_arrays_along(tmp_path: Path) -> None:
+    store = zarr.storage.LocalStore(tmp_path / "before")
+    array = zarr.create_array(store, shape=(20, 30), chunks=(7, 7), dtype="f4")
+    array[:] = np.arange(600).reshape(20, 30)
+    assert bound(array).io is not None
+    asyncio.run(store.move(tmp_path / "after"))
+    assert array[19, 29] == 599
+    array[0, 0] = 7
+    assert not (tmp_path / "before").exists()
+    assert zarr.open_array(tmp_path / "after")[0, 0] == 7

@@ -158,9 +158,11 @@ _EMPTY: dict[str, str | bytes] = {"utf8": "", "bytes": b""}
 
 
 def _is_unset(fill_value: Any, kind: str) -> bool:
-    """Whether the fill value of text or bytes is zero, which means empty, as in v3."""
+    """Whether the fill value of text or bytes is none, or zero: both mean empty, as in zarr 2.18
+    and in zarr-python 3.
+    """
     zero = isinstance(fill_value, (int, float, np.number)) and not fill_value
-    return kind in _EMPTY and zero
+    return kind in _EMPTY and (fill_value is None or zero)
 
 
 def _fill_item(fill_value: Any, kind: str) -> bytes | None:
@@ -170,8 +172,7 @@ def _fill_item(fill_value: Any, kind: str) -> bytes | None:
         return fill_value.encode()
     if kind == "bytes" and isinstance(fill_value, bytes):
         return fill_value
-    # zarr 2.18 fills with these values, and numcodecs stores them as empty items.
-    return b"" if fill_value is None or _is_unset(fill_value, kind) else None
+    return b"" if _is_unset(fill_value, kind) else None
 
 
 # Codecs in Python: for each, a function that encodes an array of objects, and one that decodes a

@@ -97,26 +97,32 @@ def _codec_rows(array: Any) -> InfoItems:
     return [("Serializer", repr(array.serializer)), ("Compressors", compressors or "none")]
 
 
-def group_items(group: Any, *, counted: bool = True) -> InfoItems:
-    """The rows of a group's report; if not ``counted``, its members are not listed."""
+def group_items(group: Any, *, counted: bool = True, deep: bool = False) -> InfoItems:
+    """The rows of a group's report; if not ``counted``, its members are not listed, and with
+    ``deep``, those of its groups are counted, too.
+    """
     rows: list[tuple[str, Any] | None] = [
         ("Name", group.name),
         ("Type", type_name(group)),
         ("Zarr format", "3") if group.zarr_format == 3 else None,
         ("Read-only", str(group.read_only)),
         *_store_rows(group),
-        *(_member_rows(group) if counted else ()),
+        *(_member_rows(group, deep) if counted else ()),
     ]
     return [row for row in rows if row is not None]
 
 
-def _member_rows(group: Any) -> InfoItems:
+def _member_rows(group: Any, deep: bool) -> InfoItems:
     arrays, groups = list(group.array_keys()), list(group.group_keys())
     named = [("Arrays", ", ".join(arrays)), ("Groups", ", ".join(groups))]
+    counts = len(arrays), len(groups)
+    if deep:
+        kinds = [hasattr(one, "shape") for _, one in group.members(max_depth=None)]
+        counts = sum(kinds), len(kinds) - sum(kinds)
     return [
-        ("No. members", len(arrays) + len(groups)),
-        ("No. arrays", len(arrays)),
-        ("No. groups", len(groups)),
+        ("No. members", sum(counts)),
+        ("No. arrays", counts[0]),
+        ("No. groups", counts[1]),
         *(row for row in named if row[1]),
     ]
 
@@ -149,13 +155,14 @@ def _codec_id(codec: Any) -> str:
 class InfoReporter:
     """The rows of ``info_items()``, printed as a table of text or HTML."""
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: Any, deep: bool = False) -> None:
         self.obj = obj
+        self._deep = deep
 
     @cached_property
     def items(self) -> InfoItems:
         """The rows, made when they are first printed: they count members and stored chunks."""
-        rows: InfoItems = self.obj.info_items()
+        rows: InfoItems = group_items(self.obj, deep=True) if self._deep else self.obj.info_items()
         return rows
 
     def __getattr__(self, name: str) -> Any:

@@ -155,7 +155,7 @@ class GroupProperties(GroupState):
         return group_items(self)
 
     def info_complete(self) -> Any:
-        """The same as `info`, which counts all members already.
+        """The same as `info`, with all members below counted, and not only those of this group.
 
         Returns
         -------
@@ -164,17 +164,23 @@ class GroupProperties(GroupState):
         Examples
         --------
         >>> import zarrix as zarr
-        >>> print(zarr.create_group().info_complete())
+        >>> root = zarr.create_group()
+        >>> z = root.zeros("a/b", shape=3)
+        >>> print(root.info_complete())
         Name        : /
         Type        : zarrix.hierarchy.Group
         Zarr format : 3
         Read-only   : False
         Store type  : zarrix.storage.MemoryStore
-        No. members : 0
-        No. arrays  : 0
-        No. groups  : 0
+        No. members : 2
+        No. arrays  : 1
+        No. groups  : 1
+        Groups      : a
         """
-        return self.info
+        # Import time: few programs print it.
+        from zarrix._display.info import InfoReporter
+
+        return InfoReporter(self, deep=True)
 
     def tree(
         self,

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from zarrix import _engine
 from zarrix._errors import suggestion
+from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.memory import memory_bytes
 
 __all__ = ["Config", "config"]
@@ -322,6 +323,8 @@ class Config:
             if not _is_known(key):
                 raise KeyError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
             default = None
+        if key in _FIXED:
+            return _FIXED[key][0]
         return self._ignored.get(key, _WITHOUT_EFFECT.get(key, default))
 
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
@@ -329,9 +332,10 @@ class Config:
 
         These settings of zarr-python have an effect: ``threading.max_workers``,
         ``async.concurrency``, ``default_zarr_format``, ``array.write_empty_chunks``,
-        ``array.read_missing_chunks`` and ``array.allow_unsafe_pickle_decode``. Its other settings
-        are stored, and have no effect. A name that neither library has is an error, and no setting
-        changes.
+        ``array.read_missing_chunks`` and ``array.allow_unsafe_pickle_decode``. Settings that would
+        change results or documents, such as ``array.order``, take only the value that is in effect
+        here. Those about how zarr-python does its work are stored with a warning, and have no
+        effect. A name that neither library has is an error, and no setting changes.
 
         Parameters
         ----------
@@ -350,7 +354,7 @@ class Config:
         TypeError
             Neither library has a setting of that name; the message suggests the closest.
         ValueError
-            A value is not allowed. No setting has changed.
+            A value is not allowed, or would have no effect. No setting has changed.
 
         Examples
         --------
@@ -370,6 +374,8 @@ class Config:
                 ignored[key] = value
             else:
                 raise TypeError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
+        for key, value in ignored.items():
+            _refuse_or_warn(key, value)
         if ours.get("threads", 1) is None:
             del ours["threads"]
         restore = self(**ours)
@@ -401,7 +407,7 @@ class Config:
     def config(self) -> dict[str, Any]:
         """All settings by zarr-python 3's names, as nested dicts; changing it changes nothing."""
         nested: dict[str, Any] = {}
-        for key in ("default_zarr_format", *_ZARR_NAMES, *_WITHOUT_EFFECT, *self._ignored):
+        for key in ("default_zarr_format", *_ZARR_NAMES, *_FIXED, *_WITHOUT_EFFECT, *self._ignored):
             *above, name = key.split(".")
             inner = nested
             for part in above:
@@ -510,13 +516,17 @@ _ZARR_NAMES = {
     "array.read_missing_chunks": "read_missing_chunks",
     "array.allow_unsafe_pickle_decode": "allow_pickle",
 }
+# What would change results or what is stored: the one value that is in effect here, and what to do
+# instead of setting another one.
+_FIXED: dict[str, tuple[Any, str]] = {
+    "array.order": ("C", "pass order='F' where the array is created"),
+    "array.rectilinear_chunks": (True, "leave it out: chunks of any lengths are always allowed"),
+    "array.target_shard_size_bytes": (None, "pass shards= where the array is created"),
+}
+# How zarr-python does its work, which changes no result: another value warns.
 _WITHOUT_EFFECT: dict[str, Any] = {
-    "array.order": "C",
-    "array.rectilinear_chunks": True,
     "array.sharding_coalesce_max_bytes": 16 << 20,
     "array.sharding_coalesce_max_gap_bytes": 4 << 10,
-    "array.target_shard_size_bytes": None,
-    "async.concurrency": 10,
     "async.timeout": None,
     "buffer": "zarr.buffer.cpu.Buffer",
     "codec_pipeline.batch_size": 1,
@@ -539,7 +549,22 @@ _OF_PARTS = (
 
 def _is_known(key: str) -> bool:
     """Whether zarrix or zarr-python has a setting of that name."""
-    return key in _VARIABLES or key in _ZARR_NAMES or key in _WITHOUT_EFFECT or _of_part(key)
+    return (
+        key in _VARIABLES
+        or key in _ZARR_NAMES
+        or key in {**_FIXED, **_WITHOUT_EFFECT}
+        or _of_part(key)
+    )
+
+
+def _refuse_or_warn(key: str, value: Any) -> None:
+    """Tell that a setting of zarr-python has no effect here, unless it is what is in effect."""
+    if key in _FIXED:
+        fixed, instead = _FIXED[key]
+        if value != fixed:
+            raise ValueError(f"config {key!r} is {fixed!r} here and not {value!r}: {instead}")
+    elif value != _WITHOUT_EFFECT.get(key):
+        warn_caller(f"config {key!r} of zarr-python has no effect in zarrix", UserWarning)
 
 
 def _of_part(key: str) -> bool:
@@ -547,7 +572,7 @@ def _of_part(key: str) -> bool:
 
 
 def _known_names() -> list[str]:
-    return [*_VARIABLES, *_ZARR_NAMES, *_WITHOUT_EFFECT, *_OF_PARTS]
+    return [*_VARIABLES, *_ZARR_NAMES, *_FIXED, *_WITHOUT_EFFECT, *_OF_PARTS]
 
 
 def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import stat
@@ -12,6 +13,7 @@ from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARRAY
+from zarrix._stores.overlap import refuse_overlap
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path, utf8_path
 from zarrix._stores.sites import Site, of_file
 
@@ -105,6 +107,44 @@ class LocalStore(EngineStore):
         """
         inside = self.engine_path(normalize_storage_path(path))
         return os.path.join(self.path, inside) if inside else self.path
+
+    async def move(self, dest_root: str | os.PathLike[str]) -> None:
+        """Move the directory, and go on with it at its new path, as in zarr-python 3.
+
+        Arrays and groups that are open keep the old path, where they are missing: open them again.
+
+        Parameters
+        ----------
+        dest_root : str or Path
+            The new path; missing directories above are created.
+
+        Raises
+        ------
+        FileExistsError
+            Something is there.
+        OverlapError
+            It lies in the directory.
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> from zarrix.storage import LocalStore
+        >>> store = LocalStore("before.zarr")
+        >>> store["a"] = b"1"
+        >>> asyncio.run(store.move("after.zarr"))
+        >>> store.root.name, store["a"]
+        ('after.zarr', b'1')
+        """
+        self._forbid_changes()
+        dest = os.path.abspath(os.fsdecode(dest_root))
+        if os.path.lexists(dest):
+            raise FileExistsError(f"{dest!r} exists, so {self.path!r} cannot be moved there")
+        refuse_overlap("move", dest, [(self, "")])
+        await asyncio.to_thread(_move, self.path, dest)
+        self.path = dest
+        self.__dict__.pop("_engine", None)
 
     def listdir(self, path: str | None = None) -> list[str]:
         """The names directly below ``path``, sorted; nested chunks are listed by their whole keys.
@@ -269,6 +309,14 @@ class TempStore(DirectoryStore):
         path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
         atexit.register(_remove_own_tree, path, os.getpid())
         super().__init__(path, normalize_keys, dimension_separator)
+
+
+def _move(source: str, dest: str) -> None:
+    # Import time.
+    import shutil
+
+    os.makedirs(os.path.dirname(dest), exist_ok=True)
+    shutil.move(source, dest)
 
 
 def _is_file(path: str) -> bool:

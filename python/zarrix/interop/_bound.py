@@ -22,10 +22,13 @@ from zarrix._stores.base import Store
 from zarrix._stores.path import normalize_storage_path
 from zarrix.interop._stores import store_of
 
-__all__ = ["Bound", "attached", "bind", "bound_to"]
+__all__ = ["Bound", "attached", "bind", "bound_to", "where"]
 
 _NAME = "_zarrix_bound"
 _STORE = "_zarrix_store"
+# The attributes of zarr-python's stores that say where the values are: `LocalStore.move` changes
+# one of them.
+_ADDRESS = ("root", "path", "fs", "store", "_store_dict")
 _PIPELINES = frozenset({"BatchedCodecPipeline", "FusedCodecPipeline"})
 
 
@@ -49,7 +52,7 @@ class Bound:
 
     __slots__ = (
         *("array", "attributes", "config", "dtype", "io", "is_written", "metadata", "order"),
-        *("own", "pipeline", "shape", "store", "stored"),
+        *("own", "pipeline", "shape", "store", "stored", "where"),
     )
 
     def __init__(self, metadata: Any, config: Any, pipeline: Any, store: Any) -> None:
@@ -60,6 +63,7 @@ class Bound:
         # The store's own attributes, and their number: more, if a method is replaced in the store.
         self.own: dict[str, Any] = getattr(store, "__dict__", {})
         self.attributes = len(self.own)
+        self.where = where(self.own)
         self.io: _engine.ArrayIO | None = None
         self.is_written = True
         self.array: Array | None = None
@@ -78,6 +82,11 @@ class Bound:
         return self.array._fsync
 
 
+def where(own: dict[str, Any]) -> tuple[Any, ...]:
+    """Where the values of a store of zarr-python are, by its own attributes."""
+    return tuple(map(own.get, _ADDRESS))
+
+
 def bound_to(array: Any) -> Bound | None:
     """The cached `Bound` of an ``AsyncArray``; None if zarr-python has to answer."""
     found: Bound | None = array.__dict__.get(_NAME)
@@ -87,6 +96,7 @@ def bound_to(array: Any) -> Bound | None:
         or found.pipeline is not array.codec_pipeline
         or found.config is not array.config
         or found.attributes != len(found.own)
+        or found.where != where(found.own)
     ):
         found = attached(array)
     return found if found.io is not None else None
@@ -196,6 +206,7 @@ def _cached_store(store: Any) -> Store | None:
         or found.made_for is not store
         or found.read_only != store.read_only
         or found.attributes != len(store.__dict__)
+        or found.where != where(store.__dict__)
     ):
         found = _Kept(store)
         store.__dict__[_STORE] = found
@@ -206,11 +217,12 @@ def _cached_store(store: Any) -> Store | None:
 class _Kept:
     """A store of ours in the store of zarr-python that it stands for."""
 
-    __slots__ = ("attributes", "made_for", "ours", "read_only")
+    __slots__ = ("attributes", "made_for", "ours", "read_only", "where")
 
     def __init__(self, store: Any) -> None:
         self.made_for = store
         self.read_only = store.read_only
+        self.where = where(store.__dict__)
         self.ours = store_of(store)
         self.attributes = 0
 

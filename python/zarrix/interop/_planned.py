@@ -9,7 +9,7 @@ import numpy as np
 from zarrix._runtime.threads import in_pool
 from zarrix._selection.fancy import Indexer
 from zarrix.interop._batch import Keys, selection_of
-from zarrix.interop._bound import Bound, bind
+from zarrix.interop._bound import Bound, bind, where
 from zarrix.interop._calls import DECLINED, read_selected, write_selected
 from zarrix.interop._pool import threads
 
@@ -93,6 +93,7 @@ class PlannedArray:
             found is None
             or self.folder != folder
             or found.attributes != len(found.own)
+            or found.where != where(found.own)
             or found.config.write_empty_chunks != config.write_empty_chunks
             or any(end > size for end, size in zip(extent, found.shape, strict=True))
         ):
