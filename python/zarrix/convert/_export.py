@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from zarrix._array.array import Array
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import ConversionError
+from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._stores.overlap import refuse_overlap
 from zarrix.convert._export_job import ExportJob, shown
@@ -89,9 +91,16 @@ def export(
     """
     check_known(options, "export")
     node = source
-    if not hasattr(source, "attrs"):
+    if not isinstance(source, Array | Group):
+        if hasattr(source, "attrs") or source is None:
+            raise ConversionError(
+                f"a {type(source).__name__} is exported after it is stored: make an array or a "
+                "group of it first, such as zarrix.array(...) or zarrix.xarray.to_zarr(...)"
+            )
         node = open_node(source, mode="r", path=path, storage_options=storage_options)
     elif path:
+        if not isinstance(source, Group):
+            raise ConversionError(f"path={path!r}: {shown(source)} is an array, without members")
         node = source[path]
     target = Path(dest)
     name, meant = choose(target, format, "write")
@@ -110,7 +119,10 @@ def export(
     # A store with all below its path; a file in it would be mistaken for a value.
     refuse_overlap("export", target, [(node._store, node.path, node._chunk_store)])
     makes_folder = getattr(writer, "makes_folder", None)
-    job.require_free(folder=makes_folder is not None and makes_folder(target))
+    is_folder = makes_folder is not None and makes_folder(target)
+    if is_folder and not dry_run:
+        job.recover()
+    job.require_free(folder=is_folder)
     result = Conversion(shown(node), str(target), dry_run=dry_run)
     for where, one in job.arrays().items():
         result.nbytes += int(one.nbytes)

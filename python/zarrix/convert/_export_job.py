@@ -170,6 +170,15 @@ class ExportJob:
         self.resumed = mine is not None
         return mine or Unfinished.new(self._target, self._asked)
 
+    def recover(self) -> None:
+        """Give a folder its name again that a kill left under another one."""
+        if self._target.parent.is_dir():
+            for one, asked in Unfinished.left(self._target):
+                if asked is None:
+                    one.remove()
+                else:
+                    one.close()
+
     def require_free(self, *, folder: bool) -> None:
         """Raise an error if the target may not be written, before anything is.
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from zarrix._array.dimension_names import names_of
 from zarrix._dtypes.variable import element_of
-from zarrix._errors import ConversionError
+from zarrix._errors import ConversionError, OptionError
 
 __all__ = [
+    "check_level",
     "children",
     "layout",
     "library",
@@ -52,7 +53,7 @@ def save(
     path: Any,
     job: Any,
     *,
-    compression: str | None = "gzip",
+    compression: Literal["gzip", "lzf", "szip"] | None = "gzip",
     level: int = 4,
     scales: bool = False,
 ) -> None:
@@ -62,6 +63,7 @@ def save(
     without values.
     """
     h5py = library()
+    check_level(level)
     plans = [
         (where, one, _stored(h5py, one, compression, level) if hasattr(one, "shape") else None)
         for where, one in children(node)
@@ -79,6 +81,12 @@ def save(
 def named(node: Any) -> str:
     """The name of a node in messages."""
     return node.name or f"the {'array' if hasattr(node, 'shape') else 'group'}"
+
+
+def check_level(level: int) -> None:
+    """Raise `OptionError` for a level that gzip does not have."""
+    if not 0 <= level <= 9:
+        raise OptionError(f"level={level} is not a level of gzip, 0 to 9")
 
 
 def children(node: Any) -> Iterator[tuple[str, Any]]:

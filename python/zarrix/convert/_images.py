@@ -212,6 +212,9 @@ def save(node: Any, path: Path, job: Any) -> None:
             f"{array.dtype}"
         )
 
+    if 0 in frame:
+        raise ConversionError(f"PNG has no images without pixels, and frames are {frame}")
+
     def write(value: Any, file: Path) -> None:
         pixels = np.ascontiguousarray(np.moveaxis(value, 0, 2) if first else value)
         plain = pixels.astype(pixels.dtype.newbyteorder("="))

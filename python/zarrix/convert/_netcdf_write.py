@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from zarrix._dtypes.variable import element_of
 from zarrix._engine import __version__
 from zarrix._errors import ConversionError
 from zarrix.convert._hdf5_write import (
+    check_level,
     children,
     layout,
     library,
@@ -83,10 +84,16 @@ class _Group:
 
 
 def save(
-    node: Any, path: Path, job: Any, *, compression: str | None = "gzip", level: int = 4
+    node: Any,
+    path: Path,
+    job: Any,
+    *,
+    compression: Literal["gzip"] | None = "gzip",
+    level: int = 4,
 ) -> None:
     """Write NetCDF-4; an array is the variable ``data``."""
     h5py = library()
+    check_level(level)
     groups = _planned(h5py, node)
     with h5py.File(path, "w", track_order=True) as file:
         file.attrs["_NCProperties"] = np.bytes_(

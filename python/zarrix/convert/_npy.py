@@ -129,6 +129,11 @@ def header_of(array: Any, order: str | None = None) -> bytes:
     """
     is_fortran = (order or getattr(array, "order", "C")) == "F" and array.ndim > 1
     shape = tuple(map(int, array.shape))
+    if array.dtype.hasobject or array.dtype.kind == "T":
+        raise ConversionError(
+            f"elements of {array.dtype} have no fixed size, and npy would have pickles of them; "
+            "copy text to a dtype such as 'U10' first, or export to HDF5 (.h5)"
+        )
     descr = np.lib.format.dtype_to_descr(np.dtype(array.dtype))
     text = f"{{'descr': {descr!r}, 'fortran_order': {is_fortran}, 'shape': {shape!r}, }}"
     # NumPy leaves room for the axis that grows.

@@ -220,11 +220,12 @@ class Rows:
 def save(node: Any, path: Path, job: Any, *, deflate: bool = False) -> None:
     """Write a group as npz; an array is the member ``arr_0``, as `numpy.savez` names it."""
     method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+    headers = {name: header_of(array, order="C") for name, array in job.arrays().items()}
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, array in job.arrays().items():
             member = zipfile.ZipInfo(f"{name or 'arr_0'}.npy")
             member.compress_type = method
             with archive.open(member, "w", force_zip64=True) as file:
-                file.write(header_of(array, order="C"))
+                file.write(headers[name])
                 for block in job.stream(array):
                     file.write(block)

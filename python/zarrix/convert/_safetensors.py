@@ -143,6 +143,8 @@ def save(node: Any, path: Path, job: Any) -> None:
     at = 0
     arrays = {name or "data": one for name, one in job.arrays().items()}
     for name, array in arrays.items():
+        if name == "__metadata__":
+            raise ConversionError("safetensors has its attributes under the name '__metadata__'")
         dtype = np.dtype(array.dtype)
         kind = kinds.get(dtype) or kinds_of_ml.get(dtype.name)
         if kind is None:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import ConversionError
+from zarrix._dtypes.variable import element_of
+from zarrix._errors import ConversionError, OptionError
 from zarrix.convert._raw import dtype_of
 from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 
@@ -22,6 +23,8 @@ __all__ = ["open_source", "save"]
 _BLOCK_ROWS = 20_000
 _BLOCK_BYTES = 2 * 2**20
 _LONGEST_LINE = 16 * 2**20
+# What a delimiter cannot be, because cells have it.
+_OF_NUMBERS = "+-._#\"'\r\n"
 _KINDS = (np.dtype("i8"), np.dtype("u8"), np.dtype("f8"))
 
 
@@ -195,23 +198,46 @@ def save(node: Any, path: Path, job: Any, *, delimiter: str | None = None) -> No
     NaN is written without its payload.
     """
     array = job.array()
-    if not 1 <= array.ndim <= 2 or array.dtype.kind not in "biufUOT":
+    is_text = array.dtype.kind == "U" or (array.dtype.kind in "OT" and element_of(array) is str)
+    if not 1 <= array.ndim <= 2 or not (is_text or array.dtype.kind in "biuf"):
         raise ConversionError(
             f"text has numbers or words in 1 or 2 axes, and the array has {array.shape} of "
             f"{array.dtype}"
         )
     between = " " if delimiter is None else delimiter
-    with open(path, "w", encoding="utf-8") as file:
-        if array.attrs.get("columns"):
-            file.write("# " + between.join(array.attrs["columns"]) + "\n")
+    if len(between) != 1 or between.isalnum() or between in _OF_NUMBERS:
+        raise OptionError(
+            f"delimiter={between!r} is not one character that numbers, quotes and comments do not "
+            "have, such as ',', ';' or a tab"
+        )
+    columns = array.attrs.get("columns")
+    if not (isinstance(columns, list) and all(isinstance(one, str) for one in columns)):
+        columns = None
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        if columns:
+            file.write("# " + between.join(_word(one, between) for one in columns) + "\n")
         for _, value in job.blocks(array, rows=True):
             for row in value.reshape(-1, 1) if array.ndim == 1 else value:
-                file.write(between.join(_cell(one, between) for one in row) + "\n")
+                cells = [_word(one, between) if is_text else _number(one) for one in row]
+                if is_text and cells and cells[0].startswith("#"):
+                    raise ConversionError(f"{cells[0]!r} begins a row, which would be a comment")
+                file.write(between.join(cells) + "\n")
 
 
-def _cell(value: Any, between: str) -> str:
-    if isinstance(value, str):
-        if between in value or "\n" in value or value != value.strip() or not value:
-            raise ConversionError(f"{value!r} cannot be a cell: it has a delimiter or blanks")
-        return value
+def _word(value: Any, between: str) -> str:
+    """A cell of text, which every reader of such files takes as it is."""
+    if not isinstance(value, str):
+        raise ConversionError(f"{value!r} is an element of a text array, and no text")
+    # Readers end lines at all of Unicode's line separators, and csv has quotes.
+    if between in value or value.splitlines() != [value] or value.strip() != value or '"' in value:
+        raise ConversionError(
+            f"{value!r} cannot be a cell: it is empty, or has a delimiter, a quote, an end of a "
+            "line, or blanks around it"
+        )
+    if between == " " and len(value.split()) > 1:
+        raise ConversionError(f"{value!r} cannot be a cell between blanks; export it as csv")
+    return value
+
+
+def _number(value: Any) -> str:
     return str(int(value)) if value.dtype.kind == "b" else str(value)

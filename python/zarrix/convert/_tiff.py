@@ -12,12 +12,12 @@ import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from zarrix._array.dimension_names import names_of
-from zarrix._errors import ConversionError
+from zarrix._errors import ConversionError, OptionError
 from zarrix.convert._flat import flat_array
 from zarrix.convert._source import OpenFile, Source, SourceArray
 from zarrix.convert._tiff_pages import Pages, native_reader
@@ -25,6 +25,12 @@ from zarrix.convert._tiff_pages import Pages, native_reader
 __all__ = ["open_source", "save"]
 
 _TILE = 256
+_MOST_TILE = 8192
+# tifffile's names of codecs that lose nothing.
+_NAMES = {
+    "zlib": "ADOBE_DEFLATE", "deflate": "DEFLATE", "lzma": "LZMA", "zstd": "ZSTD", "lzw": "LZW",
+    "packbits": "PACKBITS",
+}  # fmt: skip
 _MOST_PAGES = 1_000_000
 
 
@@ -208,7 +214,12 @@ def _array(series: Any, file: OpenFile) -> SourceArray:
 
 
 def save(
-    node: Any, path: Path, job: Any, *, compression: str | None = "zlib", tile: int = _TILE
+    node: Any,
+    path: Path,
+    job: Any,
+    *,
+    compression: Literal["zlib", "deflate", "lzma", "zstd", "lzw", "packbits"] | None = "zlib",
+    tile: int = _TILE,
 ) -> None:
     """Write an array as tiled BigTIFF: the last two axes are an image, or three with colours last.
 
@@ -226,7 +237,10 @@ def save(
     colour = array.ndim > 2 and array.shape[-1] in (3, 4) and array.dtype.kind == "u"
     colour = colour and (not names or names[-1] in ("s", "c", None)) and array.dtype.itemsize < 4
     order = ">" if array.dtype.byteorder == ">" else "<"
-    side = max(16, tile // 16 * 16)
+    if tile % 16 or not 16 <= tile <= _MOST_TILE:
+        raise OptionError(f"tile={tile} is not a multiple of 16 from 16 to {_MOST_TILE}")
+    side = tile
+    _require(tifffile, compression)
     with tifffile.TiffWriter(path, bigtiff=True, byteorder=order) as writer:
         writer.write(
             _tiles(array, side, colour, job),
@@ -237,6 +251,18 @@ def save(
             photometric="rgb" if colour else "minisblack",
             metadata={},
         )
+
+
+def _require(tifffile: Any, compression: str | None) -> None:
+    """Raise `ImportError` for a codec that tifffile has from another package."""
+    try:
+        if compression is not None:
+            tifffile.TIFF.COMPRESSORS[tifffile.COMPRESSION[_NAMES[compression]]]
+    except (KeyError, ImportError):
+        raise ImportError(
+            f"TIFF with compression={compression!r} needs the package imagecodecs: pip install "
+            "imagecodecs; 'zlib' needs none"
+        ) from None
 
 
 def _tiles(array: Any, side: int, colour: bool, job: Any) -> Iterator[Any]:

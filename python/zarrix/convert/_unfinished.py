@@ -24,7 +24,7 @@ from zarrix._runtime.system import lock_file
 
 __all__ = ["Unfinished", "is_listing", "listing_of", "listing_path", "why_foreign"]
 
-_NOTE, _DATA, _BESIDE, _OLD = "note.json", "data", "beside", "replaced"
+_NOTE, _DATA, _BESIDE, _UNION, _OLD = "note.json", "data", "beside", "both", "replaced"
 _MARK = "zarrix export"
 _MOST_NOTE = 64 * 2**20
 # With the random part and the suffix a name stays below the 255 bytes of most file systems.
@@ -48,6 +48,7 @@ class Unfinished:
     def __init__(self, target: Path, folder: Path, note: int) -> None:
         self._target, self._folder, self._note = target, folder, note
         self.data, self.beside = folder / _DATA, folder / _BESIDE
+        self._union = folder / _UNION
 
     @classmethod
     def new(cls, target: Path, asked: Any) -> Unfinished:
@@ -97,10 +98,14 @@ class Unfinished:
         """Remove what the export wrote, and nothing else."""
         _remove_made(self.data)
         self.beside.unlink(missing_ok=True)
+        self._union.unlink(missing_ok=True)
         old = self._folder / _OLD
-        if has_name(old) and not has_name(self._target):
-            # The kill came between two renames.
-            old.rename(self._target)
+        if has_name(old):
+            if has_name(self._target):
+                _remove_listed(old, _listed(listing_path(self._target)) or {})
+            else:
+                # The kill came between two renames.
+                old.rename(self._target)
         if not has_name(old):
             (self._folder / _NOTE).unlink(missing_ok=True)
         os.close(self._note)
@@ -125,14 +130,16 @@ class Unfinished:
                 beside.unlink(missing_ok=True)
             _named(self.data, self._target, overwrite)
         if beside is not None:
-            _named(self.beside, beside, overwrite)
+            _named(self.beside, beside, overwrite or self._target.is_dir())
         self.remove()
 
     def _finish_folder(self, overwrite: bool, listing: Path | None) -> None:
         if not has_name(self._target):
-            if listing is not None and is_listing(listing):
-                # Its folder is gone.
-                listing.unlink()
+            if listing is not None:
+                # Before the folder, so that there is no moment at which nothing lists its files; a
+                # list that is there is that of a folder that is gone.
+                self._union.write_bytes(self.beside.read_bytes())
+                self._union.replace(listing)
             # A rename replaces an empty folder, and nothing else.
             self.data.rename(self._target)
             return
@@ -141,7 +148,11 @@ class Unfinished:
             raise ContainsArrayError(f"{self._target} is not replaced: {told}")
         old, listed = self._folder / _OLD, _listed(listing_path(self._target)) or {}
         if listing is not None:
-            listing.unlink(missing_ok=True)
+            # Until the new one has its name, the list has the files of both folders.
+            made = _listed(self.beside) or {}
+            both = {name: listed.get(name, []) + made.get(name, []) for name in (*listed, *made)}
+            self._union.write_text(_listing(both), encoding="utf-8")
+            self._union.replace(listing)
         swap_folders(self.data, self._target, old)
         _remove_listed(old, listed)
 
@@ -215,7 +226,10 @@ def listing_path(folder: Path) -> Path:
 
 def listing_of(folder: Path) -> str:
     """The text of that file: the sizes and CRC-32 of all files in a folder."""
-    made = {name: _state(folder / name) for name in _files_in(folder)}
+    return _listing({name: [_state(folder / name)] for name in _files_in(folder)})
+
+
+def _listing(made: Mapping[str, list[tuple[int, int]]]) -> str:
     return json.dumps({_MARK: 1, "files": made}, separators=(",", ":"))
 
 
@@ -236,7 +250,8 @@ def why_foreign(folder: Path) -> str:
         if name not in listed or path.is_symlink() or not path.is_file():
             return f"{name} in it was not made by an export; move it elsewhere"
         # A file of another size need not be read.
-        if path.stat().st_size != listed[name][0] or _state(path) != listed[name]:
+        sizes = [size for size, _ in listed[name]]
+        if path.stat().st_size not in sizes or _state(path) not in listed[name]:
             return f"{name} in it was changed since the export; move it elsewhere"
     return ""
 
@@ -253,7 +268,8 @@ def _files_in(folder: Path) -> Iterator[str]:
         folders.sort()
 
 
-def _listed(path: Path) -> dict[str, tuple[int, int]] | None:
+def _listed(path: Path) -> dict[str, list[tuple[int, int]]] | None:
+    """By name the sizes and CRC-32 that a file may have; None if it is not such a list."""
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_NOTE:
@@ -261,7 +277,10 @@ def _listed(path: Path) -> dict[str, tuple[int, int]] | None:
         known = json.loads(path.read_bytes())
         if known[_MARK] != 1:
             return None
-        return {str(name): (int(size), int(crc)) for name, (size, crc) in known["files"].items()}
+        return {
+            str(name): [(int(size), int(crc)) for size, crc in states]
+            for name, states in known["files"].items()
+        }
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
