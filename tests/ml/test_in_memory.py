@@ -113,3 +113,27 @@ def test_what_only_looks_like_an_array_is_refused_when_a_field_is_made() -> None
                 make()
     rows = ml.Rows({"x": series.to_numpy(), "y": masked.filled(0)})
     assert rows[1]["x"] == 2
+
+
+@pytest.mark.parametrize("shape", [(5, 0), (5, 0, 3)])
+def test_samples_without_elements_and_fields_without_axes_are_delivered(shape: Any) -> None:
+    scalar = zarr.array(np.array(7))
+    clips = ml.Clips(
+        {"x": np.arange(5), "place": scalar}, dims={"x": "t", "place": ()}, frames=2, every=2
+    )
+    for dataset in (ml.Rows({"x": np.zeros(shape)}), ml.Rows({"x": zarr.zeros(shape)}), clips):
+        for mixed in (dataset, ml.Mix({"a": dataset})):
+            seen = [
+                batch
+                for shuffle in ("full", "block")
+                for batch in ml.Loader(mixed, 2, shuffle=shuffle)
+            ]
+            assert sum(len(batch["x"]) for batch in seen) == 2 * len(dataset)
+            assert all((batch.get("place", 7) == 7).all() for batch in seen if "place" in batch)
+
+
+def test_weights_whose_sum_is_not_finite_draw_all_items() -> None:
+    rows = ml.Rows({"x": np.arange(40)})
+    huge = ml.Loader(rows, 4, weights=np.full(40, 1e308), seed=1)
+    ones = ml.Loader(rows, 4, weights=np.ones(40), seed=1)
+    assert [b["item"].tolist() for b in huge] == [b["item"].tolist() for b in ones]

@@ -142,7 +142,7 @@ def test_a_mix_keeps_its_proportions_in_every_prefix(
 ) -> None:
     shares = proportions(weights[: len(sizes)])
     makers = [lambda rounds, size=size: Full(size, seed, rounds) for size in sizes]
-    order = Mixed(makers, sizes, shares, 300, seed, 0)
+    order = Mixed(makers, [(size, size) for size in sizes], shares, 300, seed, 0)
     items, rounds = order.at(np.arange(300))
     ends = np.cumsum([0, *sizes])
     sources = np.searchsorted(ends, items, "right") - 1

@@ -160,3 +160,35 @@ def test_a_part_is_not_divided_again() -> None:
     part, _ = datasets()["rows"].split({"a": 0.5, "b": 0.5})
     with pytest.raises(ValueError, match="not divided again"):
         part.split({"c": 0.5})
+
+
+def test_a_mix_in_a_mix_repeats_no_crop_and_ends_before_its_first_dataset_does() -> None:
+    values = np.arange(4 * 64 * 64).reshape(4, 64, 64)
+
+    def crops(frames: int) -> ml.Crops:
+        return ml.Crops({"x": values[:frames]}, dims="tyx", size={"y": 4, "x": 4})
+
+    inner = ml.Mix({"a": crops(2), "b": crops(4)})
+    outer = ml.Mix({"i": inner, "c": crops(4)})
+    assert (inner._epoch, outer._epoch) == (4, 8)
+    places: dict[int, list[Any]] = {}
+    for batch in ml.Loader(outer, 4, samples=120):
+        for item, start in zip(batch["item"].tolist(), batch["start"].tolist(), strict=True):
+            places.setdefault(item, []).append(tuple(start))
+    repeated = sum(len(starts) - len(set(starts)) for starts in places.values())
+    # By chance, of 61 x 61 places.
+    assert repeated <= 3
+    sampler = ml.torch.BatchSampler(outer, 4, samples=120)
+    for batch, indices in zip(ml.Loader(outer, 4, samples=120), sampler, strict=True):
+        same(outer.__getitems__(indices).batch, batch, "valid")
+    seen = [item for batch in ml.Loader(outer, 4) for item in batch["item"].tolist()]
+    assert len(seen) == len(set(seen)) == 8
+
+
+def test_weights_of_a_mix_are_any_numbers() -> None:
+    rows = datasets()["rows"]
+    for one, shares in ((np.float32(0.5), [1, 2]), (np.int64(3), [3, 1]), (True, [1, 1])):
+        assert ml.Mix({"a": rows, "b": rows}, weights={"a": one, "b": 1})._shares == shares
+    for one in (float("nan"), float("inf"), 0, -1):
+        with pytest.raises(ValueError, match="positive"):
+            ml.Mix({"a": rows, "b": rows}, weights={"a": one, "b": 1})

@@ -71,6 +71,8 @@ class Clips(Divisible):
 
     __module__ = "zarrix.ml"
 
+    _begins_once = True
+
     def __init__(
         self,
         fields: Any,

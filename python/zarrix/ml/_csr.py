@@ -11,6 +11,7 @@ import numpy as np
 from zarrix._array.array import Array
 from zarrix._errors import MetadataError
 from zarrix._hierarchy.group import Group
+from zarrix.ml._chunks import ends_along
 from zarrix.ml._random import Ints
 
 __all__ = ["CSR"]
@@ -179,8 +180,7 @@ class CSR:
     @property
     def _row_ends(self) -> Ints:
         """The rows at which chunks of ``data`` end: those of one chunk are read together."""
-        bounds, length = self._bounds, int(self._data.shape[0])
-        ends = np.cumsum(np.array(list(self._data._metadata.grid[0].sizes(length)), np.int64))
+        bounds, ends = self._bounds, ends_along(self._data, 0)
         rows = np.searchsorted(bounds[1:], ends, "left") + 1
         found: Ints = np.unique(np.append(np.minimum(rows, self.shape[0]), self.shape[0]))
         return found

@@ -73,6 +73,8 @@ class Dataset(ABC):
     """
 
     _seed = 0
+    # Whether each position along the axis of items begins one item at most.
+    _begins_once = False
     _kept_blocks: Ints | None = None
 
     def _count_items(self, counts: Sequence[int] | Ints) -> None:
@@ -109,6 +111,10 @@ class Dataset(ABC):
         """The first item of each block, and the number of items."""
 
     @abstractmethod
+    def _is_thin(self) -> bool:
+        """Whether each item surely is a block of its own, found without a list of blocks."""
+
+    @abstractmethod
     def _share(self) -> float:
         """Which part of all chunks one item touches, by bytes; estimated from a few."""
 
@@ -131,6 +137,11 @@ class Dataset(ABC):
     # Items to batches
 
     def __len__(self) -> int:
+        return self._count
+
+    @property
+    def _epoch_length(self) -> int:
+        """Samples of an epoch."""
         return self._count
 
     def _batch(self, draws: Draws, memory: Any = allocate) -> tuple[Batch, list[Entry]]:

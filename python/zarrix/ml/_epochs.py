@@ -47,7 +47,7 @@ def choose(dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions:
             f"shuffle={shuffle!r}; allowed are True, False, 'full' and 'block'"
             f"{suggestion(str(shuffle), ['full', 'block'])}"
         )
-    if shuffle == "full":
+    if shuffle == "full" or (shuffle is True and dataset._is_thin()):
         return Choice("full")
     begins = dataset._blocks
     blocks = len(begins) - 1
@@ -105,6 +105,6 @@ def _mixed(mix: Mix, choice: Choice, seed: int, epoch: int, samples: int) -> Ord
             cache[number, rounds] = source(number, part, rounds)
         return cache[number, rounds]
 
-    sizes = [len(part) for part in mix._parts]
+    sizes = [(len(part), part._epoch_length) for part in mix._parts]
     sources = [partial(cached, number, part) for number, part in enumerate(mix._parts)]
     return Mixed(sources, sizes, mix._shares, samples or mix._epoch, seed, epoch)

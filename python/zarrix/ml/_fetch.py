@@ -12,6 +12,7 @@ from zarrix._array.array import Array
 from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
 from zarrix._array.other_stores import with_stores
+from zarrix._errors import ArrayReplacedError
 from zarrix._selection.values import fill_element
 from zarrix._stores.base import Store
 from zarrix._stores.remote.store import RemoteStore
@@ -67,6 +68,9 @@ class Source(NamedTuple):
     array: Any
     padding: bytes | None
     conversion: NativeConversion | None
+    # As they were when the dataset was made.
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
 
 def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: Any) -> Source:
@@ -87,7 +91,7 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
             "nan": column.nan.value if column.nan.kind == "fill" else None,
         }
         conversion = conversion_of(options, dtype, window, np.empty(0, column.dtype))[1]
-    return Source(array, padding, conversion)
+    return Source(array, padding, conversion, tuple(map(int, array.shape)), dtype)
 
 
 class Frozen:
@@ -139,7 +143,7 @@ def fetch(
     """
     native, numbers, sparse = [], [], []
     for number, entry in enumerate(entries):
-        array, padding, conversion = entry.source
+        array, padding, conversion, shape, dtype = entry.source
         if isinstance(array, CSR):
             sparse.append(number)
             continue
@@ -147,6 +151,8 @@ def fetch(
             _read_alone(entry, cancel)
             continue
         array._refresh()
+        if array.shape != shape or array.dtype != dtype:
+            _check_changed(entry)
         padding = padding if entry.border == "pad" else None
         buffer: Any = entry.starts
         native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
@@ -163,6 +169,19 @@ def fetch(
     if tolerate is not None:
         for number, window, key, error in failures:
             tolerate(Damage(numbers[number], window, key, error))
+
+
+def _check_changed(entry: Entry) -> None:
+    """Raise `ArrayReplacedError` if windows of a changed array are not what they were."""
+    array, shape, dtype = entry.source.array, entry.source.shape, entry.source.dtype
+    is_other = array.dtype != dtype or len(array.shape) != len(shape)
+    is_smaller = any(now < then for now, then in zip(array.shape, shape, strict=False))
+    # Beyond a border that has moved lies another value.
+    if is_other or is_smaller or entry.border != "inside":
+        raise ArrayReplacedError(
+            f"{array!r} had the shape {shape} and the data type {dtype} when the dataset was made "
+            "of it; make the dataset again"
+        )
 
 
 def is_native(entry: Entry) -> bool:

@@ -629,4 +629,8 @@ def _cumulative(dataset: Dataset, weights: Any, samples: int | None) -> tuple[An
         raise ValueError(f"weights= has the shape {weights.shape}, for {len(dataset)} items")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError("weights= are finite numbers that are not negative, and not all 0")
-    return np.cumsum(weights), int(samples or len(dataset))
+    with np.errstate(over="ignore"):
+        total = np.cumsum(weights)
+    if not np.isfinite(total[-1]):
+        total = np.cumsum(weights / weights.max())
+    return total, int(samples or len(dataset))

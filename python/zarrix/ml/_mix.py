@@ -69,7 +69,7 @@ class Mix(Dataset):
         self._names = tuple(datasets)
         self._parts: list[Any] = list(datasets.values())
         self._weights = {name: float(weights[name]) for name in datasets}
-        self._shares = proportions([weights[name] for name in datasets])
+        self._shares = proportions(list(self._weights.values()))
         shapes = [self._shapes(part) for part in self._parts]
         for name, shape in zip(self._names, shapes, strict=True):
             if shape != shapes[0]:
@@ -77,10 +77,11 @@ class Mix(Dataset):
                     f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
                 )
         self._count_items([len(part) for part in self._parts])
-        whole = min(len(p) // share for p, share in zip(self._parts, self._shares, strict=True))
+        lengths = [part._epoch_length for part in self._parts]
+        whole = min(n // share for n, share in zip(lengths, self._shares, strict=True))
         length = sum(self._shares)
-        least = min(len(p) * length // s for p, s in zip(self._parts, self._shares, strict=True))
-        self._epoch = whole * length or max(1, least)
+        least = min(n * length // share for n, share in zip(lengths, self._shares, strict=True))
+        self._epoch: int = whole * length or max(1, least)
 
     @staticmethod
     def _shapes(part: Dataset) -> dict[str, tuple[Any, ...]]:
@@ -129,6 +130,10 @@ class Mix(Dataset):
             for of_part in zip(*found, strict=True)
         )
 
+    @property
+    def _epoch_length(self) -> int:
+        return self._epoch
+
     # What a dataset defines
 
     def _shown(self) -> list[Column]:
@@ -145,6 +150,9 @@ class Mix(Dataset):
         ]
         chosen: tuple[Any, Any] = next((one for one in found if one[1] is not None), found[0])
         return chosen
+
+    def _is_thin(self) -> bool:
+        return all(part._is_thin() for part in self._parts)
 
     def _share(self) -> float:
         whole = sum(self._shares)

@@ -278,7 +278,7 @@ class Mixed:
     def __init__(
         self,
         sources: Sequence[Callable[[int], Order]],
-        sizes: Sequence[int],
+        sizes: Sequence[tuple[int, int]],
         shares: Sequence[int],
         size: int,
         seed: int,
@@ -287,8 +287,9 @@ class Mixed:
         self.size = size
         # Functions from a round to the order of that round.
         self._sources = sources
-        self._sizes = sizes
-        self._offsets = np.concatenate([[0], np.cumsum(sizes)])
+        # Items of each dataset, and samples of an epoch of it, which a mix has fewer or more of.
+        self._lengths = [length for _, length in sizes]
+        self._offsets = np.concatenate([[0], np.cumsum([count for count, _ in sizes])])
         self._shares = np.array(shares)
         self._source_of = np.repeat(np.arange(len(shares)), shares)
         self._key = key_of(seed, "mix", epoch)
@@ -310,13 +311,19 @@ class Mixed:
             if not here.any():
                 continue
             earlier = np.cumsum(pattern == source, axis=1)[row.reshape(-1)[here], inner[here]] - 1
-            rounds[here], places = np.divmod(runs[here] * share + earlier, self._sizes[source])
-            items[here] = self._offsets[source] + self._of(source, rounds[here], places)
+            again, places = np.divmod(runs[here] * share + earlier, self._lengths[source])
+            found, rounds[here] = self._of(source, again, places)
+            items[here] = self._offsets[source] + found
         return items, rounds
 
-    def _of(self, source: int, rounds: Ints, places: Ints) -> Ints:
-        items = np.empty_like(places)
+    def _of(self, source: int, rounds: Ints, places: Ints) -> tuple[Ints, Ints]:
+        items, again = np.empty_like(places), rounds.copy()
         for number in np.unique(rounds):
             here = rounds == number
-            items[here] = self._sources[source](int(number)).at(places[here])[0]
-        return items
+            items[here], inner = self._sources[source](int(number)).at(places[here])
+            if inner is not None:
+                # A mix in a mix has another round for each pair.
+                words = inner.astype(np.uint64) * np.uint64(GOLDEN) + np.uint64(number)
+                other = (words >> np.uint64(1)).astype(np.int64)
+                again[here] = np.where(inner == 0, number, other)
+        return items, again

@@ -45,6 +45,8 @@ class Rows(Divisible):
 
     __module__ = "zarrix.ml"
 
+    _begins_once = True
+
     def __init__(self, fields: Any, *, seed: int = 0) -> None:
         self._groups = [
             {name: _named(name, field) for name, field in group.items()}

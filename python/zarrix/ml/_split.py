@@ -110,6 +110,9 @@ class Subset(Dataset):
         base = self._base._identity()
         return {**base, "kind": ["Subset", base["kind"]], "part": digest_of(self._ranges)}
 
+    def _is_thin(self) -> bool:
+        return self._base._is_thin()
+
     def _share(self) -> float:
         return self._base._share() * (len(self._base) / len(self))
 

@@ -11,6 +11,7 @@ import numpy as np
 from zarrix._array.array import Array
 from zarrix._errors import check_keywords
 from zarrix.ml._batch import Batch
+from zarrix.ml._chunks import ends_along
 from zarrix.ml._csr import CSR
 from zarrix.ml._dataset import Dataset, Draws, digest_of
 from zarrix.ml._decoding import overlap_of_blocks, share_of_an_item
@@ -147,7 +148,9 @@ class Windowed(Dataset):
                 starts = every[begin:end]
                 found = [(part, starts, each)] if together else _apart(part, starts)
                 for one, at, count in found:
-                    views, at = one.reshape(-1, *window), at.reshape(-1, axes)
+                    # Not by -1: samples may have no elements, and fields no axes.
+                    windows = (end - begin) * count
+                    views, at = one.reshape(windows, *window), at.reshape(windows, axes)
                     entries.append(
                         Entry(source, at, window, views, self._border, column, first, count)
                     )
@@ -160,6 +163,15 @@ class Windowed(Dataset):
     def _shown(self) -> list[Column]:
         """The columns by which a batch is allocated."""
         return self._columns
+
+    def _is_thin(self) -> bool:
+        if not self._begins_once or self._axis is None:
+            return False
+        arrays = [next(iter(group.values())).array for group in self._groups]
+        return all(
+            isinstance(array, Array) and array._metadata.grid[self._axis].even == 1
+            for array in arrays
+        )
 
     def _share(self) -> float:
         return share_of_an_item(self)
@@ -249,8 +261,4 @@ def chunk_ends(array: Any, axis: int) -> Ints:
     """Where the chunks along one axis end; an array in memory is one chunk."""
     if isinstance(array, CSR):
         return array._row_ends
-    length = int(array.shape[axis])
-    is_stored = isinstance(array, Array)
-    sizes = list(array._metadata.grid[axis].sizes(length)) if is_stored else [length]
-    ends: Ints = np.cumsum(np.array(sizes, np.int64))
-    return ends
+    return ends_along(array, axis) if isinstance(array, Array) else np.array(array.shape)[[axis]]
