@@ -151,3 +151,41 @@ def test_a_widget_streams_and_its_selection_is_values() -> None:
         assert widget.region.tolist() == [3, 4, 5, 6, 7, 8]
     finally:
         widget.close()
+
+
+def test_a_widget_keeps_the_bounds_of_the_server() -> None:
+    """Requests that wait are bounded, each ends when it is cancelled, and texts are checked."""
+    pytest.importorskip("anywidget")
+
+    class Slow(dict):  # type: ignore[type-arg]
+        asked = 0
+        goes_on = threading.Event()
+
+        def __getitem__(self, key: str) -> Any:
+            if key[:1].isdigit():
+                self.asked += 1
+                self.goes_on.wait(60)
+            return super().__getitem__(key)
+
+    store = Slow()
+    zarr.array(np.arange(4), store=store, chunks=4)
+    widget = zarr.open(store, mode="r").viewer()
+    try:
+        sent = Sent(widget)
+        for number in range(100):
+            widget._receive(None, {"id": number, "route": "tile", "params": {}}, [])
+        assert sent.wait(99)[0][0]["status"] == 503
+        for number in range(100):
+            widget._receive(None, {"id": number, "cancel": True}, [])
+        store.goes_on.set()
+        for number, given in enumerate(([1], "path", {"path": 1}, {"sel": None}), 200):
+            widget._receive(None, {"id": number, "route": "tile", "params": given}, [])
+            assert sent.wait(number)[0][0]["status"] == 400
+        # Four had begun; those that waited were not read, and none was answered.
+        assert store.asked <= 4
+        answered = {one["id"] for one, _ in sent.messages if one.get("status") == 200}
+        assert answered == set()
+        widget._threads.shutdown()
+        assert widget._requests == widget._waiting == {}
+    finally:
+        widget.close()

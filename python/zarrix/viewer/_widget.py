@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
 from typing import Any
 
@@ -58,6 +58,7 @@ class Widget(anywidget.AnyWidget):
         self._roots = Roots([root])
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="zarrix-viewer")
         self._requests: dict[int, CancelToken] = {}
+        self._waiting: dict[int, Future[None]] = {}
         self._streams: set[int] = set()
         self._lock = threading.Lock()
         self.on_msg(self._receive)
@@ -84,16 +85,19 @@ class Widget(anywidget.AnyWidget):
         number = content["id"]
         if content.get("cancel"):
             with self._lock:
-                token = self._requests.get(number)
-            if token is not None:
-                token.cancel()
+                known, waiting = self._requests.get(number), self._waiting.get(number)
+            if known is not None:
+                known.cancel()
+            # One that has not begun gives its place to another one at once.
+            if waiting is not None and waiting.cancel():
+                self._end(number)
             return
         given = content.get("params") or {}
         route = str(content.get("route", ""))
         is_stream, token = route in STREAMS, CancelToken()
         with self._lock:
-            waiting = len(self._requests) - len(self._streams)
-            is_busy = len(self._streams) >= _MOST_STREAMS if is_stream else waiting >= _MOST_WAITING
+            others = len(self._requests) - len(self._streams)
+            is_busy = len(self._streams) >= _MOST_STREAMS if is_stream else others >= _MOST_WAITING
             # A number that is in use is a mistake of the page.
             is_known = number in self._requests
             if not is_busy and not is_known:
@@ -110,11 +114,15 @@ class Widget(anywidget.AnyWidget):
             arguments = (number, route, given, token)
             threading.Thread(target=self._stream, args=arguments, daemon=True).start()
         else:
-            self._threads.submit(self._answer, number, route, given, token)
+            with self._lock:
+                self._waiting[number] = self._threads.submit(
+                    self._answer, number, route, given, token
+                )
 
     def _end(self, number: int) -> None:
         with self._lock:
             self._requests.pop(number, None)
+            self._waiting.pop(number, None)
             self._streams.discard(number)
 
     def _reply(self, number: int, found: Answer) -> None:
