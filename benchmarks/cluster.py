@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from zarrix.jobs import _parts
 from zarrix.jobs._planner import REMOTE, Pass, Plan, Problem, _all_pieces, _evaluated, candidates
 
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
@@ -75,11 +76,15 @@ class Result:
     puts: int
     cpu_hours: float
     wasted: float
+    # Beside data: documents of sources, and listings of the parts of a job array that wait.
+    documents: int = 0
+    listings: int = 0
 
     @property
     def requests_price(self):
-        """Dollars for requests."""
-        return (self.gets * GET_PRICE + self.puts * PUT_PRICE) / 1e6
+        """Dollars for requests; a listing has the price of a PUT."""
+        gets, puts = self.gets + self.documents, self.puts + self.listings
+        return (gets * GET_PRICE + puts * PUT_PRICE) / 1e6
 
     @property
     def cpu_price(self):
@@ -118,7 +123,7 @@ def _durations(cluster, one, is_first, shape, random):
 
 def simulate(plan, shape, cluster, random):
     """The `Result` of a plan for an array of a shape."""
-    seconds = busy = wasted = 0.0
+    seconds = busy = wasted = documents = listings = 0.0
     speeds = np.ones(cluster.workers)
     slow = random.random(cluster.workers) < cluster.slow_share
     speeds[slow] = cluster.slow_factor
@@ -127,17 +132,33 @@ def simulate(plan, shape, cluster, random):
         # Requests of all workers share what the service allows.
         least = one.gets / (5500 * cluster.prefixes) + one.puts / (3500 * cluster.prefixes)
         least = max(least, one.tasks / cluster.tasks_a_second)
-        ends, used, lost = _scheduled(durations, speeds, cluster, random)
+        ends, used, lost, idle = _scheduled(durations, speeds, cluster, random)
+        # A worker asks for the document of a task's array at its end, and at most each second.
+        documents += min(one.tasks, used)
+        if at + 1 < len(plan.passes):
+            listings += _listings(idle, cluster)
         seconds += max(ends, least) + 1.0
         busy += max(used, least * min(cluster.workers, one.tasks))
         wasted += lost
     gets = sum(one.gets for one in plan.passes)
     puts = sum(one.puts for one in plan.passes)
-    return Result(seconds / 3600, gets, puts, busy / 3600, wasted / max(busy, 1e-9))
+    share = wasted / max(busy, 1e-9)
+    return Result(
+        seconds / 3600, gets, puts, busy / 3600, share, int(documents), math.ceil(listings)
+    )
+
+
+def _listings(idle, cluster):
+    """Requests of the parts of a job array that wait: each lists the names that all have told."""
+    longest = min(_parts._LONGEST_PAUSE_S, max(1.0, _parts._PAUSE_OF_A_PART_S * cluster.workers))
+    # A part has begun and has done a share of each pass: some names for each, a thousand a request.
+    pages = math.ceil(3 * cluster.workers / 1000)
+    # The first pauses are short; a dozen listings reach the longest one.
+    return (idle / longest + 12 * cluster.workers) * pages
 
 
 def _scheduled(durations, speeds, cluster, random):
-    """When the last task ends, the seconds of all workers, and those that were wasted.
+    """When the last task ends, the seconds of all workers, those wasted, and those without a task.
 
     Each task goes to the first worker that is free. Far from the end, where it does not matter
     which one that is, runs of tasks are given: an eighth of what each worker has to expect.
@@ -169,7 +190,8 @@ def _scheduled(durations, speeds, cluster, random):
             wasted += last[worker]
             end = copied
         latest = max(latest, end)
-    return latest, used, wasted
+    idle = sum(max(0.0, latest - end) for end, _ in free)
+    return latest, used, wasted, idle
 
 
 def loop(problem):
@@ -250,6 +272,11 @@ def table():
         )
     problem = large_problem(Cluster(), GIB)
     plan = min(candidates(problem), key=lambda one: one.seconds)
+    found = simulate(plan, shape, Cluster(), random)
+    print(
+        f"beside data: {_count(found.documents)} documents of the source, and "
+        f"{_count(found.listings)} listings of waiting parts"
+    )
     for losses in (0.02, 0.5, 2.0):
         found = simulate(plan, shape, Cluster(losses_an_hour=losses), random)
         print(

@@ -35,3 +35,16 @@ def test_a_simulation_has_the_costs_of_its_plan(cluster):
         assert found.gets == sum(one.gets for one in plan.passes)
         assert found.puts == sum(one.puts for one in plan.passes)
         assert found.hours * 3600 == pytest.approx(plan.seconds, rel=0.7)
+
+
+def test_what_is_asked_beside_data_is_little_of_all(cluster):
+    setting = cluster.Cluster()
+    problem = cluster.large_problem(setting, 1 << 30)
+    plan = min(cluster.candidates(problem), key=lambda one: one.seconds)
+    found = cluster.simulate(plan, problem.shape, setting, np.random.default_rng(0))
+    tasks = sum(one.tasks for one in plan.passes)
+    assert 0 < found.documents <= tasks
+    # A listing and 999 requests of each of 1,000 parts, twice a second, were two million.
+    waited = found.listings / (found.hours * 3600)
+    assert waited < 500, "requests a second for waiting, of all parts together"
+    assert found.documents + found.listings < 0.1 * (found.gets + found.puts)

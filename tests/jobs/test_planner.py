@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.errors import JobError
+from zarrix.jobs import _planner
 from zarrix.jobs._planner import LOCAL, REMOTE, Problem, candidates, choose
 from zarrix.jobs._tiling import Tiling, extent
 from zarrix.jobs._units import bytes_of
@@ -138,3 +139,43 @@ def test_sizes_are_read(text, count):
 def test_sizes_that_are_not_are_errors(text):
     with pytest.raises(ValueError, match="x="):
         bytes_of(text, "x")
+
+
+def _lengths(n, unit, read):
+    """All lengths of regions that can be the best along an axis."""
+    whole = -(-n // unit)
+    counts = {-(-whole // parts) for parts in range(1, whole + 1)}
+    aligned = math.lcm(unit, read)
+    return sorted({unit * one for one in counts} | set(range(aligned, n + 1, aligned)))
+
+
+def test_regions_of_one_pass_are_about_as_good_as_any():
+    random = np.random.default_rng(0)
+    ratios = []
+    while len(ratios) < 60:
+        shape = tuple(
+            int(random.integers(low, high)) for low, high in ((500, 9000), (20, 400), (20, 800))
+        )
+        read = (
+            16,
+            int(random.integers(5, min(shape[1], 128))),
+            int(random.integers(5, min(shape[2], 600))),
+        )
+        write = (shape[0], *(int(random.choice([4, 8, 10, 16, 32])) for _ in range(2)))
+        problem = Problem(shape, 4, read, read, write, int(2 ** random.uniform(27, 31)), 1, LOCAL)
+        axes = [_lengths(*one) for one in zip(shape, write, read, strict=True)]
+        plans = (_planner._evaluated(problem, [one]) for one in itertools.product(*axes))
+        fitting = [plan.seconds for plan in plans if plan.memory <= problem.memory]
+        if fitting:
+            ratios.append(candidates(problem, 1)[0].seconds / min(fitting))
+    assert np.mean(ratios) < 1.02, "1.08 with multiples alone"
+    assert max(ratios) < 1.3
+
+
+def test_regions_divide_what_has_no_common_multiple():
+    problem = Problem(
+        (8192, 720, 1440), 4, (100, 40, 500), (100, 40, 500), (8192, 8, 32), 1 << 30, 1, LOCAL
+    )
+    (one,) = candidates(problem, 1)[0].passes
+    assert one.region == (8192, 40, 736)
+    assert one.amplification < 1.34, "1.67 with regions of 512"

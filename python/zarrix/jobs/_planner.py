@@ -345,20 +345,41 @@ def _steps(
     lengths: tuple[int, ...],
     unit: tuple[int, ...],
     others: Sequence[Sequence[int]],
+    *,
+    divides: bool = True,
 ) -> Iterator[tuple[int, ...]]:
-    """Larger regions: along one axis twice as long, aligned with another grid, or whole."""
+    """Larger regions: along one axis twice as long, aligned with another grid, or whole; and with
+    ``divides`` as long as needed for one region fewer, of the array or of a region of another grid.
+    """
     for axis, (n, length, u) in enumerate(zip(problem.shape, lengths, unit, strict=True)):
         if length >= n:
             continue
         whole = -(-n // u) * u
         longer = {min(2 * length, whole), whole}
         for other in others:
-            aligned = math.lcm(u, max(1, other[axis]))
+            own = max(1, other[axis])
+            aligned = math.lcm(u, own)
             multiple = (length // aligned + 1) * aligned
-            if length < multiple <= whole:
-                longer.add(multiple)
+            longer.add(multiple)
+            if divides:
+                longer.add(_one_fewer(own, length, u))
+        if divides:
+            longer.add(_one_fewer(n, length, u))
         for one in longer:
-            yield (*lengths[:axis], one, *lengths[axis + 1 :])
+            if length < one <= whole:
+                yield (*lengths[:axis], one, *lengths[axis + 1 :])
+
+
+def _one_fewer(n: int, length: int, unit: int) -> int:
+    """The shortest length, in units, that divides an axis into one region fewer than another."""
+    count = -(-n // length) - 1
+    return -(-n // (count * unit)) * unit if count else -(-n // unit) * unit
+
+
+def _one_more(n: int, length: int, unit: int) -> int:
+    """The longest length, in units, that divides an axis into more regions than another."""
+    count = -(-n // length) + 1
+    return max(unit, (-(-n // count) + unit - 1) // unit * unit)
 
 
 def _grown(
@@ -373,7 +394,9 @@ def _grown(
         found: tuple[float, Plan, list[tuple[int, ...]]] | None = None
         for at in range(len(regions)):
             others = [problem.read, *regions[:at], *regions[at + 1 :]]
-            for longer in _steps(problem, regions[at], units[at], others):
+            # More steps are worth their time where chunks of the source are decoded again.
+            divides = len(regions) == 1
+            for longer in _steps(problem, regions[at], units[at], others, divides=divides):
                 tried = [*regions[:at], longer, *regions[at + 1 :]]
                 plan = _evaluated(problem, tried)
                 if plan.memory > problem.memory:
@@ -384,9 +407,32 @@ def _grown(
                 rate = gain / math.log(grown)
                 if gain > 1e-9 and (found is None or rate > found[0]):
                     found = (rate, plan, tried)
+        if found is None and len(regions) == 1:
+            found = _exchanged(problem, regions[0], units[0], best)
         if found is None:
             return best
         _, best, regions = found
+
+
+def _exchanged(
+    problem: Problem, region: tuple[int, ...], unit: tuple[int, ...], best: Plan
+) -> tuple[float, Plan, list[tuple[int, ...]]] | None:
+    """A faster plan of one pass whose regions are shorter along an axis and longer along another.
+
+    Growth alone ends where no longer region fits into memory.
+    """
+    found = None
+    fastest = best.seconds * 0.999
+    for axis, (n, length, u) in enumerate(zip(problem.shape, region, unit, strict=True)):
+        for shorter in {_one_more(n, min(length, n), u), -(-length // (2 * u)) * u}:
+            if shorter >= length:
+                continue
+            less = (*region[:axis], shorter, *region[axis + 1 :])
+            for tried in _steps(problem, less, unit, [problem.read]):
+                plan = _evaluated(problem, [tried])
+                if plan.memory <= problem.memory and plan.seconds < fastest:
+                    found, fastest = (0.0, plan, [tried]), plan.seconds
+    return found
 
 
 def _padded(problem: Problem, plan: Plan) -> Plan:
