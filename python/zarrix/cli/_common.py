@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from zarrix.cli._ui import Ui
 
 __all__ = [
+    "CHUNKS",
     "EXIT_CODES",
     "PATH",
     "add_common",
@@ -21,6 +22,7 @@ __all__ = [
     "option",
     "options_of",
     "size",
+    "lengths",
     "sizes",
     "whole",
 ]
@@ -29,6 +31,7 @@ EXIT_CODES = (
     "exit codes: 0 done, 1 an error, 2 wrong usage or a missing extra, 3 something is broken or "
     "differs, 130 interrupted"
 )
+CHUNKS = "chunk shape, also by names, t=40,y=100; or a size, 1MiB"
 PATH = "a folder, a path inside one, a zip archive, a URL, or a file of another format"
 
 
@@ -75,7 +78,9 @@ def add_writing(parser: argparse.ArgumentParser, *, resume: bool = True) -> None
             "--resume", action="store_true", help="continue the same call, which was interrupted"
         )
         writing.add_argument(
+            "--max-memory",
             "--memory",
+            dest="memory",
             type=size,
             default="256M",
             metavar="SIZE",
@@ -136,6 +141,19 @@ def sizes(text: str) -> Any:
             f"{text!r} is neither lengths along the axes, as 1,512,512, nor a size, as 1MiB"
         ) from None
     return text
+
+
+def lengths(text: str) -> Any:
+    """Reads lengths by names of dimensions, ``t=40,y=100``, or what `sizes` reads."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not any(equals for _, equals, _ in pairs):
+        return sizes(text)
+    found = {name.strip(): number.strip() for name, _, number in pairs}
+    if len(found) < len(pairs) or not all(name and n.isdecimal() for name, n in found.items()):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} are not lengths by names of dimensions, each once, as t=40,y=100"
+        )
+    return {name: int(number) for name, number in found.items()}
 
 
 def checked(

@@ -221,7 +221,8 @@ def map_chunks(
     dtype : dtype, optional
         Of the result; by default that of the first source.
     chunks, shards, compressors, fill_value : optional
-        Of the result, as for `zarrix.create_array`; by default those of the first source.
+        Of the result, as for `zarrix.create_array`, chunks and shards also by names of dimensions;
+        by default those of the first source.
     halo : int, sequence or mapping, optional
         The number of elements around a block that the function gets, too: one for all axes, one
         for each axis, or a mapping of axis to number; a pair is (before, after). Blocks that it

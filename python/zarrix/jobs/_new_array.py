@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
+from zarrix._array.dimension_names import names_of
 from zarrix._array.like import take_like
 from zarrix._metadata.literals import Format
 from zarrix._stores.memory import MemoryStore
 
-__all__ = ["new_document", "write_unit"]
+__all__ = ["lengths_by_name", "new_document", "write_unit"]
 
 
 def new_document(
@@ -26,6 +27,10 @@ def new_document(
     """
     given = {name: value for name, value in arguments.items() if value is not None} | more
     given["zarr_format"] = zarr_format
+    names = more.get("dimension_names") or (() if like is None else names_of(like))
+    for name in {"chunks", "shards"} & given.keys():
+        shape = more["shape"] if like is None else more.get("shape", like.shape)
+        given[name] = lengths_by_name(given[name], names, shape, name)
     has_codecs = {"compressors", "compressor"} & given.keys()
     if like is not None:
         if "chunks" in given:
@@ -54,6 +59,27 @@ def new_document(
         given.pop("dimension_separator", None)
     made: dict[str, Any] = create_array(MemoryStore(), **given)._metadata.to_dict()
     return made
+
+
+def lengths_by_name(rule: Any, names: Sequence[str | None], shape: Sequence[int], what: str) -> Any:
+    """Lengths along the axes, where they are given by names of dimensions; -1 and what is not named
+    is the whole axis.
+
+    Raises
+    ------
+    ValueError
+        There is no dimension of a name.
+    """
+    if not isinstance(rule, Mapping):
+        return rule
+    unknown = sorted(map(str, {*rule} - {*names}))
+    if unknown:
+        known = ", ".join(map(repr, names)) or "no names"
+        raise ValueError(f"{what}: the array has no dimension {unknown[0]!r}; it has {known}")
+    lengths = (rule.get(name, -1) for name in names)
+    return tuple(
+        max(1, n) if length == -1 else int(length) for length, n in zip(lengths, shape, strict=True)
+    )
 
 
 def write_unit(array: Array) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ from zarrix.jobs._documents import array_documents, below, opened, store_all
 from zarrix.jobs._downsample import check_dtype, downsampled, shape_below
 from zarrix.jobs._encoded import is_encoded_alike
 from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import new_document, write_unit
+from zarrix.jobs._new_array import lengths_by_name, new_document, write_unit
 from zarrix.jobs._ome import attributes_of, check_axes, default_axes
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
 from zarrix.jobs._places import Place, digest_of, in_its_hierarchy, place_of
@@ -256,7 +256,8 @@ def pyramid(
     name : str, optional
         The name of the image in the metadata; by default the name of the group.
     chunks, shards, compressors : optional
-        Of the levels, as for `zarrix.create_array`; by default those of the source.
+        Of the levels, as for `zarrix.create_array`, or by names of axes; by default those of the
+        source.
     max_memory : int or str
         The bytes that a task may use, such as "2 GiB".
     overwrite : bool
@@ -311,7 +312,11 @@ def pyramid(
     document = new_document(
         source,
         zarr_format,
-        {"chunks": chunks, "shards": shards, "compressors": compressors},
+        {
+            "chunks": lengths_by_name(chunks, named, source.shape, "chunks"),
+            "shards": lengths_by_name(shards, named, source.shape, "shards"),
+            "compressors": compressors,
+        },
         dimension_separator="/" if version == "0.4" else None,
         dimension_names=named if zarr_format == 3 else None,
     )

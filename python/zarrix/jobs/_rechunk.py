@@ -42,6 +42,7 @@ from zarrix.jobs._documents import (
 from zarrix.jobs._encoded import is_encoded_alike
 from zarrix.jobs._folder import folder_of_run
 from zarrix.jobs._job import Job
+from zarrix.jobs._new_array import lengths_by_name
 from zarrix.jobs._operation import (
     Done,
     Operation,
@@ -433,12 +434,10 @@ def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:
         if not rule or not all(isinstance(one, int) for one in rule.values()):
             return _lengths(rule.get(path), source, path, name)
         names = names_of(source)
-        unknown = sorted({*rule} - {*names})
-        if unknown and not path:
-            raise ValueError(f"{name}: the array has no dimension {unknown[0]!r}; it has {names}")
-        if unknown:
+        if path and {*rule} - {*names}:
+            # Arrays of a group without these dimensions keep their lengths.
             return None
-        rule = tuple(rule.get(one, n) for one, n in zip(names, source.shape, strict=True))
+        rule = lengths_by_name(rule, names, source.shape, name)
     if isinstance(rule, tuple | list) and all(isinstance(n, int | np.integer) for n in rule):
         if len(rule) != source.ndim:
             raise ValueError(

@@ -239,7 +239,7 @@ def stack(
     dtype : dtype, optional
         Of the array; by default that of the files, which must be equal.
     chunks, shards, compressors : optional
-        As for `zarrix.create_array`.
+        As for `zarrix.create_array`, chunks and shards also by ``dimension_names``.
     dimension_names : sequence of str, optional
     zarr_format : {3, 2}
     max_memory : int or str

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, options_of, sizes, tell_job
+from zarrix.cli._common import CHUNKS, add_common, add_writing, lengths, options_of, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix map numpy:sqrt data.zarr/depth roots.zarr --dtype f4",)
@@ -34,8 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--boundary", type=_boundary, default="reflect", metavar="WHAT",
         help="beyond the array: reflect, edge, wrap, clip, or a number",
     )  # fmt: skip
-    parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
-    parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
+    parser.add_argument("--chunks", type=lengths, metavar="N,N", help=CHUNKS)
+    parser.add_argument(
+        "--shards", type=lengths, metavar="N,N", help="shard shape (v3), also by names"
+    )
     add_writing(parser)
     add_common(parser)
 

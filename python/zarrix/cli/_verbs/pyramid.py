@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, option, options_of, sizes, tell_job
+from zarrix.cli._common import (
+    CHUNKS,
+    add_common,
+    add_writing,
+    lengths,
+    option,
+    options_of,
+    tell_job,
+)
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix pyramid data.zarr/depth levels.zarr --levels 2",)
@@ -28,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", choices=_METHODS, default="mean", help="mode is for labels")
     parser.add_argument("--axes", metavar="NAMES", help="names of the axes, such as tczyx")
     parser.add_argument(
-        "--factor", type=option, action="append", default=[], metavar="AXIS=N",
+        "--factors", "--factor", dest="factor", type=option, action="append", default=[],
+        metavar="AXIS=N",
         help="by how much an axis shrinks from level to level; may be repeated",
     )  # fmt: skip
     parser.add_argument(
@@ -36,12 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the distance of two elements along an axis; may be repeated",
     )  # fmt: skip
     parser.add_argument(
-        "--unit", type=option, action="append", default=[], metavar="AXIS=UNIT",
+        "--units", "--unit", dest="unit", type=option, action="append", default=[],
+        metavar="AXIS=UNIT",
         help="the unit of an axis, such as x=micrometer; may be repeated",
     )  # fmt: skip
     parser.add_argument("--ome", choices=("0.4", "0.5", "none"), help="the version of OME-Zarr")
-    parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
-    parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
+    parser.add_argument("--chunks", type=lengths, metavar="N,N", help=CHUNKS)
+    parser.add_argument(
+        "--shards", type=lengths, metavar="N,N", help="shard shape (v3), also by names"
+    )
     add_writing(parser)
     add_common(parser)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, options_of, sizes, tell_job
+from zarrix.cli._common import CHUNKS, add_common, add_writing, lengths, options_of, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix rechunk data.zarr/depth new.zarr --chunks 2,2,6",)
@@ -18,8 +18,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("source", help="an array, or a group with all arrays below it")
     parser.add_argument("dest", help="the new array or group")
-    parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
-    parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
+    parser.add_argument("--chunks", type=lengths, metavar="N,N", help=CHUNKS)
+    parser.add_argument(
+        "--shards", type=lengths, metavar="N,N", help="shard shape (v3), also by names"
+    )
     parser.add_argument(
         "--codec", type=codec, default="keep",
         help="none, zstd:LEVEL, gzip:LEVEL, or blosc:NAME:LEVEL:SHUFFLE; those of the source "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zarrix.cli._common import add_common, add_writing, options_of, sizes, tell_job
+from zarrix.cli._common import CHUNKS, add_common, add_writing, lengths, options_of, tell_job
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix stack x.npy x.npy twice.zarr",)
@@ -26,8 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--align", choices=("chunks", "files"), default="chunks",
         help="files gives each file chunks of its own",
     )  # fmt: skip
-    parser.add_argument("--chunks", type=sizes, metavar="N,N", help="chunk shape, or a size, 1MiB")
-    parser.add_argument("--shards", type=sizes, metavar="N,N", help="shard shape (v3)")
+    parser.add_argument("--chunks", type=lengths, metavar="N,N", help=CHUNKS)
+    parser.add_argument(
+        "--shards", type=lengths, metavar="N,N", help="shard shape (v3), also by names"
+    )
     add_writing(parser)
     add_common(parser)
 

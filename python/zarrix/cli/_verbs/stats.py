@@ -19,9 +19,17 @@ _SHOWN = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", help=PATH)
-    parser.add_argument("--hist", type=whole(1, 65536), metavar="N", help="a histogram of N bins")
     parser.add_argument(
-        "--quantile", type=float, action="append", default=[], metavar="Q",
+        "--bins",
+        "--hist",
+        dest="hist",
+        type=whole(1, 65536),
+        metavar="N",
+        help="a histogram of N bins",
+    )
+    parser.add_argument(
+        "--quantiles", "--quantile", dest="quantile", type=float, action="append", default=[],
+        metavar="Q",
         help="a quantile, 0 to 1; may be repeated",
     )  # fmt: skip
     add_common(parser)
