@@ -266,6 +266,68 @@ def test_video(tmp_path: Path) -> None:
     assert found["pts"][...].tolist() == expected
 
 
+def test_matlab_has_complex_numbers_and_booleans(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    value = RNG.random((3, 4)) + 1j * RNG.random((3, 4))
+    parts = np.zeros((4, 3), [("real", "f8"), ("imag", "f8")])
+    parts["real"], parts["imag"] = value.T.real, value.T.imag
+    with h5py.File(tmp_path / "x.mat", "w", userblock_size=512) as file:
+        file["z"] = parts
+        file["b"] = np.array([[1, 0, 1]], "u1").T
+        file["b"].attrs["MATLAB_class"] = np.bytes_("logical")
+    found = imported(tmp_path / "x.mat")
+    same(found["z"][...], value)
+    same(found["b"][...], np.array([[True, False, True]]))
+
+
+def test_palettes_and_geography_become_attributes(tmp_path: Path) -> None:
+    image_of = pytest.importorskip("PIL.Image")
+    tifffile = pytest.importorskip("tifffile")
+    image_of.fromarray(FRAMES[0]).convert("P").save(tmp_path / "x.png")
+    with image_of.open(tmp_path / "x.png") as image:
+        colours = image.getpalette()[:3]
+    assert imported(tmp_path / "x.png").attrs["palette"][0] == colours
+    palette = RNG.integers(0, 2**16, (3, 256)).astype("u2")
+    scale = (33550, "d", 3, (10.0, 10.0, 0.0), True)
+    keys = (34735, "H", 8, (1, 1, 0, 1, 1024, 0, 1, 1), True)
+    tifffile.imwrite(
+        tmp_path / "x.tif", FRAMES[0, ..., 0], photometric="palette", colormap=palette,
+        extratags=[scale, keys],
+    )  # fmt: skip
+    found = imported(tmp_path / "x.tif").attrs
+    assert found["palette"] == palette.T.tolist()
+    assert found["geotiff"]["ModelPixelScale"] == [10.0, 10.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "columns"),
+    [
+        (b"a,b\n1,2\n3,4\n", [[1, 2], [3, 4]], ["a", "b"]),
+        (b"\xef\xbb\xbf1,2\n3,4\n", [[1, 2], [3, 4]], None),
+        (b"\xef\xbb\xbfa,b\r\n1,2\r\n", [[1, 2]], ["a", "b"]),
+        (b'"x, y",2\nz,"a ""q"" b"\n', [["x, y", "2"], ["z", 'a "q" b']], None),
+        (b'"two\nlines",2\nz,3\n', [["two\nlines", "2"], ["z", "3"]], None),
+        (b'5" pipe,2\nz,3\n', [['5" pipe', "2"], ["z", "3"]], None),
+        (b'"1","2"\n', [[1, 2]], None),
+        (b"a,b\nc,d\n", [["a", "b"], ["c", "d"]], None),
+    ],
+)
+def test_csv_as_spreadsheets_write_it(
+    text: bytes, expected: Any, columns: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "x.csv").write_bytes(text)
+    found = imported(tmp_path / "x.csv")
+    assert found[...].tolist() == expected
+    assert found.attrs.get("columns") == columns
+
+
+@pytest.mark.parametrize("options", [{"skip": "x"}, {"delimiter": "ab"}, {"names": "yes"}])
+def test_an_option_of_text_that_means_nothing_is_an_error(options: Any, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("1,2\n")
+    with pytest.raises(ConversionError, match=next(iter(options))):
+        imported(tmp_path / "x.csv", **options)
+
+
 def test_matlab(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
     value = np.arange(6.0).reshape(2, 3)

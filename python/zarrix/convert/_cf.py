@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import dataclasses
 import struct
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from zarrix.convert._source import SourceArray
+from zarrix.convert._source import Region, SourceArray
 
-__all__ = ["FILL", "in_v3", "mask", "shown"]
+__all__ = ["FILL", "extended", "in_v3", "mask", "shown"]
 
 FILL = "_FillValue"
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
@@ -77,3 +78,32 @@ def mask(one: SourceArray) -> None:
     else:
         # Chunks that are not stored have another value than CF's: they are not its missing ones.
         one.fill_is_mask = False
+
+
+def extended(one: SourceArray, axis: int, length: int) -> SourceArray:
+    """An array of NetCDF-4 as long as its unlimited dimension, with fill values behind its end.
+
+    HDF5 stores what was written of a variable; its dimension is as long as the longest of them.
+    """
+    before = one.shape[axis]
+    if before >= length or not isinstance(one.dtype, np.dtype):
+        return one
+    native = one.native or one.read
+
+    def read(region: Region) -> Any:
+        found = region[axis]
+        inside = (*region[:axis], slice(found.start, min(found.stop, before)), *region[axis + 1 :])
+        out = np.empty([part.stop - part.start for part in region], one.dtype)
+        out[...] = np.asarray(one.fill_value, one.dtype)
+        if found.start < before:
+            out[(slice(None),) * axis + (slice(0, inside[axis].stop - found.start),)] = native(
+                inside
+            )
+        return out
+
+    shape = (*one.shape[:axis], length, *one.shape[axis + 1 :])
+    why = "it is shorter than its dimension"
+    stored = one.stored if one.chunks else None
+    return dataclasses.replace(
+        one, shape=shape, read=read, native=None, encoded=None, why_decoded=why, stored=stored
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,7 @@ class Filters:
         """The pipeline of a dataset of h5py."""
         properties = dataset.id.get_create_plist()
         made = cls()
+        nbytes = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
         for index in range(properties.get_nfilters()):
             code, _, values, _ = properties.get_filter(index)
             codec = _codec(code, values, dataset.dtype.itemsize)
@@ -41,6 +43,11 @@ class Filters:
                 name = _NAMES.get(code, str(code))
                 made.unknown = f"its filter {name} is not a codec of Zarr"
                 return made
+            if codec["id"] == "shuffle" and nbytes % max(1, codec["elementsize"]):
+                made.unknown = "it shuffles chunks that are not whole elements"
+                return made
+            # A checksum is part of what later filters get.
+            nbytes += 4 * (codec["id"] == "fletcher32")
             made.codecs.append(codec)
         return made
 

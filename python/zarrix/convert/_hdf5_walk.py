@@ -18,7 +18,7 @@ import numpy as np
 from zarrix._errors import ConversionError, CopyError
 from zarrix._hierarchy.h5py_source import stored_as
 from zarrix._stores.keys import key_of
-from zarrix.convert._cf import mask
+from zarrix.convert._cf import extended, mask
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_attributes import attributes_of, is_netcdf
 from zarrix.convert._hdf5_chunks import Chunks
@@ -76,6 +76,9 @@ class _Walk:
         # NetCDF: the names of dimensions by number, and the numbers of the axes of arrays.
         self._dimensions: dict[int, str] = {}
         self._axes: dict[str, list[int]] = {}
+        # By the address of the dimension: its length, and the arrays along it.
+        self._lengths: dict[Any, int] = {}
+        self._along: list[tuple[str, int, Any]] = []
         self._members = 0
 
     def all(self, opened: Any) -> None:
@@ -89,6 +92,10 @@ class _Walk:
             one = self._source.arrays.get(name)
             if one is not None and len(numbers) == len(one.shape):
                 one.dimension_names = [self._dimensions.get(number) for number in numbers]
+        for name, axis, dimension in self._along:
+            if name in self._source.arrays:
+                one = self._source.arrays[name]
+                self._source.arrays[name] = extended(one, axis, self._lengths[dimension])
 
     def _group(self, group: Any, path: str, above: tuple[Any, ...]) -> list[Any]:
         """Note a group and its datasets; return the groups in it."""
@@ -153,7 +160,20 @@ class _Walk:
         made.attributes = attributes
         if self._netcdf:
             mask(made)
+            self._note_lengths(dataset, path)
         self._source.arrays[path] = made
+
+    def _note_lengths(self, dataset: Any, path: str) -> None:
+        """Note the lengths of axes without a limit, which are those of their dimensions."""
+        for axis, most in enumerate(dataset.maxshape or ()):
+            scales = dataset.dims[axis].values() if most is None else []
+            if not scales and not (most is None and self._h5py.h5ds.is_scale(dataset.id)):
+                continue
+            info = self._h5py.h5o.get_info((scales[0] if scales else dataset).id)
+            dimension = (info.fileno, info.addr)
+            length = dataset.shape[axis]
+            self._lengths[dimension] = max(length, self._lengths.get(dimension, 0))
+            self._along.append((path, axis, dimension))
 
     def _array(self, dataset: Any) -> SourceArray:
         dtype, read = stored_as(dataset)
@@ -162,6 +182,7 @@ class _Walk:
         shape = tuple(dataset.shape)
         chunks = None
         if dataset.chunks is not None:
+            self._require_filters(dataset)
             chunks = Chunks(dataset, self._links.file_of(dataset), Filters.of(dataset))
         if not isinstance(dtype, np.dtype):
             one = SourceArray(
@@ -182,6 +203,18 @@ class _Walk:
         elif _is_never_written(dataset):
             one.stored = tuple
         return one
+
+    def _require_filters(self, dataset: Any) -> None:
+        """Refuse a dataset with a filter that neither the library has nor Zarr."""
+        properties = dataset.id.get_create_plist()
+        for index in range(properties.get_nfilters()):
+            code, _, _, name = properties.get_filter(index)
+            known = self._h5py.h5z.filter_avail(code)
+            if not known and Filters.of(dataset).unknown and dataset.id.get_storage_size():
+                shown = bytes(name).decode("utf-8", "replace")
+                raise CopyError(
+                    f"its filter {code} ({shown}) is not installed; the package hdf5plugin has many"
+                )
 
     def _fixed(
         self, dataset: Any, chunks: Chunks | None, plain: np.dtype[Any], *, same: bool

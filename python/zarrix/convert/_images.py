@@ -53,7 +53,12 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
         file.close()
         shape, dtype = shape_and_dtype(path)
         one = _frames([path], shape, dtype, channels, stacked=False)
-        return Source(str(path), {"": one}, identity=[file.identity])
+        source = Source(str(path), {"": one}, identity=[file.identity])
+        palette = _palette_of(path)
+        if palette:
+            one.attributes = {"palette": palette}
+            source.notes.append("pixels are numbers of colours, which the attribute 'palette' has")
+        return source
     identity = identity_of(path, 2 if labels else 1)
     files = _listed(path, labels)
     if not files:
@@ -66,7 +71,12 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
             f"{found[0][1]}), the first is {odd[0].name}; import images of one kind"
         )
     source = Source(str(path), {}, {"": {}}, identity=[identity])
+    palettes = [_palette_of(one) for one in files] if _is_indexed(files[0]) else []
+    if palettes and any(one != palettes[0] for one in palettes):
+        raise ConversionError(f"{path}: images have different palettes; convert them to RGB")
     source.arrays["image"] = _frames(files, *found[0], channels, stacked=True)
+    if palettes:
+        source.arrays["image"].attributes = {"palette": palettes[0]}
     names = np.array([os.path.relpath(one, path) for one in files], dtype=object)
     source.arrays["name"] = _small(names, str, "")
     if labels == "folder":
@@ -75,6 +85,20 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
         source.arrays["label"] = _small(values, values.dtype, 0)
         source.arrays["label"].attributes = {"names": known}
     return source
+
+
+def _is_indexed(path: Path) -> bool:
+    with library().open(path) as image:
+        return image.mode in ("P", "PA")
+
+
+def _palette_of(path: Path) -> list[list[int]]:
+    """The colours that the pixels of an image are numbers of; empty if they are none."""
+    with library().open(path) as image:
+        if image.mode not in ("P", "PA") or image.palette is None:
+            return []
+        mode, colours = image.palette.mode, image.getpalette(image.palette.mode) or []
+    return [colours[i : i + len(mode)] for i in range(0, len(colours), len(mode))]
 
 
 def _small(values: Any, dtype: Any, fill: Any) -> SourceArray:

@@ -84,6 +84,8 @@ def _dataset(folder: Path, document: dict[str, Any]) -> SourceArray:
         }
         if len(block) != len(shape) or min(block, default=1) < 1 or min(shape, default=0) < 0:
             raise ValueError(f"blocks of {block} for {shape}")
+        if math.prod(block) * dtype.itemsize > _MOST_BLOCK:
+            raise ValueError(f"blocks of {block}, which have more than {_MOST_BLOCK:,} bytes")
         codec = _codec(dict(compression))
     except (KeyError, TypeError, ValueError) as error:
         raise ConversionError(f"{folder} is not an N5 dataset: {error!r}") from None

@@ -16,131 +16,132 @@ import numpy as np
 from zarrix._errors import ConversionError
 from zarrix.convert import _images
 from zarrix.convert._npy import header_of, npy_array
-from zarrix.convert._source import OpenFile, Region, Source, SourceArray
+from zarrix.convert._source import OpenFile, Region, Source, SourceArray, UnkeptError
+from zarrix.convert._tar_index import Index, Member
 
 __all__ = ["open_source", "save"]
-
-_MOST_MEMBERS = 10_000_000
 
 
 def open_source(path: Path) -> Source:
     """The samples of a tar file: an array for each suffix, and the keys as ``key``."""
     file = OpenFile(path)
     try:
-        keys, members = _index(path)
-        source = Source(str(path), {}, {"": {}}, identity=[file.identity], close=file.close)
-        names = np.array(keys, dtype=object)
-        source.arrays["key"] = SourceArray(
-            names.shape, str, names.__getitem__, fill_value="", dimension_names=["sample"]
-        )
-        for suffix in sorted({one for each in members for one in each}):
-            parts = [each.get(suffix) for each in members]
-            if None in parts:
-                source.notes.append(f"{suffix}: {parts.count(None)} samples have none")
-            source.arrays[suffix.replace(".", "_")] = _column(file, suffix, parts)
+        index = Index(path, file)
     except BaseException:
         file.close()
         raise
+    try:
+        return _source(path, file, index)
+    except BaseException:
+        index.close()
+        raise
+
+
+def _source(path: Path, file: OpenFile, index: Index) -> Source:
+    source = Source(str(path), {}, {"": {}}, identity=[file.identity], close=index.close)
+    source.left_out += index.left_out
+    keys = np.array(index.keys, dtype=object)
+    source.arrays["key"] = SourceArray(
+        keys.shape, str, keys.__getitem__, fill_value="", dimension_names=["sample"]
+    )
+    for suffix, name in index.names().items():
+        parts = [each.get(suffix) for each in index.samples]
+        if None in parts:
+            source.notes.append(f"{suffix}: {parts.count(None)} samples have none")
+        if name != suffix.replace(".", "_"):
+            source.notes.append(f"members of the suffix {suffix!r} are the array {name!r}")
+        source.arrays[name] = one = _column(index, suffix, parts)
+        one.attributes = {**one.attributes, "suffix": f".{suffix}"}
     return source
 
 
-def _index(path: Path) -> tuple[list[str], list[dict[str, tuple[int, int]]]]:
-    """The keys of the samples, and by suffix where their members are."""
-    found: dict[str, dict[str, tuple[int, int]]] = {}
-    try:
-        with tarfile.open(path, "r:") as archive:
-            for number, member in enumerate(archive):
-                if number >= _MOST_MEMBERS:
-                    raise ConversionError(f"{path} has more than {_MOST_MEMBERS} members")
-                if not member.isreg():
-                    continue
-                folder, slash, name = member.name.rpartition("/")
-                stem, _, suffix = name.partition(".")
-                if suffix and stem:
-                    parts = found.setdefault(f"{folder}{slash}{stem}", {})
-                    parts[suffix.lower()] = (member.offset_data, member.size)
-    except tarfile.TarError as error:
-        raise ConversionError(
-            f"{path} is not a tar file, or is damaged: {error}; compressed tar files are "
-            "unpacked first"
-        ) from None
-    if not found:
-        raise ConversionError(f"{path} has no samples")
-    return [*found], [*found.values()]
-
-
-def _column(file: OpenFile, suffix: str, parts: list[tuple[int, int] | None]) -> SourceArray:
+def _column(index: Index, suffix: str, parts: list[Member | None]) -> SourceArray:
     """The members of one suffix as an array."""
     kind = f".{suffix.rpartition('.')[2]}"
-    count = len(parts)
-    if None not in parts:
-        there = [one for one in parts if one is not None]
+    there = [one for one in parts if one is not None]
+    found = None
+    if len(there) == len(parts):
         if kind in (".cls", ".txt", ".json"):
-            return _texts(file, kind, there)
-        found = None
+            return _texts(index, kind, there)
         if kind == ".npy":
-            found = {(one.shape, one.dtype) for one in (npy_array(file, *part) for part in there)}
+            found = {_shape_of_npy(index, one) for one in there}
         elif kind in _images.SUFFIXES:
             found = {
-                _images.shape_and_dtype(io.BytesIO(file.read(*part)), str(file.path))
-                for part in there
+                _images.shape_and_dtype(io.BytesIO(index.read(one)), one.name) for one in there
             }
-        if found is not None and len(found) == 1:
-            shape, dtype = found.pop()
-            return _stacked(file, kind, there, shape, dtype)
+    if found is not None and len(found) == 1:
+        shape, dtype = found.pop()
+        return _stacked(index, kind, there, shape, dtype)
 
     def read(region: Region) -> Any:
         out = np.empty(region[0].stop - region[0].start, dtype=object)
         for i, one in enumerate(parts[region[0]]):
-            out[i] = b"" if one is None else file.read(*one)
+            out[i] = b"" if one is None else index.read(one)
         return out
 
-    return SourceArray(
-        (count,),
-        bytes,
-        read,
-        fill_value=b"",
-        dimension_names=["sample"],
-        attributes={"suffix": kind},
-    )
+    return SourceArray((len(parts),), bytes, read, fill_value=b"", dimension_names=["sample"])
+
+
+def _shape_of_npy(index: Index, member: Member) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    if member.sparse is None:
+        array = npy_array(index.file, member.offset, member.size)
+        return array.shape, array.dtype
+    return _loaded(index, member).shape, _loaded(index, member).dtype
+
+
+def _loaded(index: Index, member: Member) -> Any:
+    try:
+        return np.load(io.BytesIO(index.read(member)))
+    except (ValueError, OSError, EOFError) as error:
+        raise ConversionError(f"{index.path}: {member.name} is not npy: {error}") from None
 
 
 def _stacked(
-    file: OpenFile, kind: str, parts: list[tuple[int, int]], shape: Any, dtype: np.dtype[Any]
+    index: Index, kind: str, parts: list[Member], shape: Any, dtype: np.dtype[Any]
 ) -> SourceArray:
-    def one(part: tuple[int, int]) -> Any:
-        if kind == ".npy":
-            array = npy_array(file, *part)
-            return array.read(tuple(slice(0, n) for n in shape))
-        return _images.decoded(io.BytesIO(file.read(*part)), str(file.path))
+    def one(member: Member) -> Any:
+        if kind != ".npy":
+            return _images.decoded(io.BytesIO(index.read(member)), member.name)
+        if member.sparse is not None:
+            return _loaded(index, member)
+        array = npy_array(index.file, member.offset, member.size)
+        return array.read(tuple(slice(0, n) for n in shape))
 
-    def read(region: Region) -> Any:
-        out = np.empty([one.stop - one.start for one in region], dtype)
-        for i, part in enumerate(parts[region[0]]):
-            out[i] = one(part)[region[1:]]
-        return out
+    def reader(element: Any) -> Any:
+        def read(region: Region) -> Any:
+            out = np.empty([one.stop - one.start for one in region], dtype)
+            for i, member in enumerate(parts[region[0]]):
+                out[i] = element(member)[region[1:]]
+            return out
+
+        return read
+
+    def by_library(member: Member) -> Any:
+        return _loaded(index, member) if kind == ".npy" else one(member)
 
     return SourceArray(
-        (len(parts), *shape), dtype, read, chunks=(1, *shape),
+        (len(parts), *shape), dtype, reader(one), chunks=(1, *(max(1, n) for n in shape)),
         dimension_names=["sample", *(None for _ in shape)],
-        why_decoded="members of a tar file have headers",
+        why_decoded="members of a tar file have headers", native=reader(by_library),
     )  # fmt: skip
 
 
-def _texts(file: OpenFile, kind: str, parts: list[tuple[int, int]]) -> SourceArray:
+def _texts(index: Index, kind: str, parts: list[Member]) -> SourceArray:
     """Classes as integers, text and JSON as text."""
 
-    def one(part: tuple[int, int]) -> str:
+    def one(member: Member) -> str:
         try:
-            return file.read(*part).decode()
+            return index.read(member).decode()
         except UnicodeDecodeError as error:
-            raise ConversionError(f"{file.path}: a member is not text: {error}") from None
+            raise UnkeptError(f"{member.name} is not text in UTF-8: {error}") from None
 
     if kind == ".cls":
         try:
             values = np.array([int(one(part)) for part in parts], "i8")
-        except ValueError as error:
-            raise ConversionError(f"{file.path}: a class is not a number: {error}") from None
+        except (ValueError, OverflowError) as error:
+            raise ConversionError(
+                f"{index.path}: a class is not a number of 64 bits: {error}"
+            ) from None
         return SourceArray(
             values.shape, values.dtype, values.__getitem__, dimension_names=["sample"]
         )

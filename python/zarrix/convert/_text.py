@@ -6,8 +6,10 @@ that has all values (int64, uint64, float64, else text), then for the values.
 
 from __future__ import annotations
 
+import csv
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ from zarrix.convert._source import OpenFile, Region, Source, SourceArray
 
 __all__ = ["open_source", "save"]
 
+_BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile("\r\n|\n|\r")
 _BLOCK_ROWS = 20_000
 _BLOCK_BYTES = 2 * 2**20
 _LONGEST_LINE = 16 * 2**20
@@ -33,14 +37,21 @@ def open_source(
     *,
     delimiter: str | None = None,
     skip: int = 0,
-    names: bool = False,
+    names: bool | None = None,
     dtype: Any = None,
 ) -> Source:
     """The array of a text file; one column is an array of one axis.
 
-    The delimiter of csv is a comma, that of other names any blanks. ``skip`` lines are ignored, and
-    with ``names=True`` the next one has the names of the columns.
+    The delimiter of csv is a comma, that of other names any blanks; cells between delimiters may be
+    quoted. ``skip`` lines are ignored, and with ``names=True`` the next one has the names of the
+    columns. If it is omitted, a line of words has them that numbers follow.
     """
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        raise ConversionError(f"delimiter={delimiter!r} is not one character")
+    if not isinstance(skip, int) or isinstance(skip, bool) or skip < 0:
+        raise ConversionError(f"skip={skip!r} is not a number of lines")
+    if names not in (None, True, False):
+        raise ConversionError(f"names={names!r} is not True or False")
     if delimiter is None and path.suffix.lower() == ".csv":
         delimiter = ","
     file = OpenFile(path)
@@ -49,8 +60,38 @@ def open_source(
     except BaseException:
         file.close()
         raise
-    array = table.array()
-    return Source(str(path), {"": array}, identity=[file.identity], close=file.close)
+    source = Source(str(path), {"": table.array()}, identity=[file.identity], close=file.close)
+    source.notes += table.notes
+    return source
+
+
+def _ends_in_quotes(line: bytes, is_open: bool, delimiter: bytes) -> bool:
+    """Whether a quoted cell goes on behind a line; a quote begins a cell, or is a character."""
+    at = 0
+    while True:
+        if is_open:
+            at = line.find(b'"', at)
+            if at < 0:
+                return True
+            if line[at + 1 : at + 2] == b'"':
+                at += 2
+                continue
+            is_open, at = False, at + 1
+        elif at == 0 and line.startswith(b'"'):
+            is_open, at = True, 1
+        else:
+            at = line.find(delimiter + b'"', at)
+            if at < 0:
+                return False
+            is_open, at = True, at + len(delimiter) + 1
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class _Table:
@@ -61,23 +102,52 @@ class _Table:
         file: OpenFile,
         delimiter: str | None,
         skip: int,
-        names: bool,
+        names: bool | None,
         dtype: np.dtype[Any] | None,
     ) -> None:
+        self.notes: list[str] = []
         self._file, self._delimiter, self._given = file, delimiter, dtype
         self._names: list[str] | None = None
         self._blocks: list[tuple[int, int]] = []
         self._rows = self._columns = 0
         self._kind: Any = dtype or _KINDS[0]
-        lines = self._lines(0)
-        start = 0
+        start = len(_BOM) if file.read(0, min(len(_BOM), file.size)) == _BOM else 0
+        lines = self._lines(start)
         for _ in range(skip):
             start += len(next(lines, b""))
+        if names is None:
+            names = self._has_names(start)
+            if names:
+                self.notes.append(
+                    "the first line has the names of the columns (names=False imports it as values)"
+                )
         if names:
             head = next(lines, b"")
             start += len(head)
-            self._names = [one.strip() for one in head.decode().strip("# \r\n").split(delimiter)]
+            self._names = self._cells(self._decoded([head]).strip("# \r\n"))
         self._scan(lines, start)
+
+    def _has_names(self, start: int) -> bool:
+        """Whether the first line has words only, and the second one only numbers."""
+        lines = (line for line in self._lines(start) if line.strip() and not line.startswith(b"#"))
+        first, second = next(lines, b""), next(lines, b"")
+        if not second:
+            return False
+        head, row = (self._cells(self._decoded([one]).strip("\r\n")) for one in (first, second))
+        plain = len(head) == len(row) and not any(map(_is_number, head))
+        return plain and all(map(_is_number, row))
+
+    def _cells(self, line: str) -> list[str]:
+        """The cells of a line."""
+        if self._delimiter is None or '"' not in line:
+            return [cell.strip() for cell in line.split(self._delimiter)]
+        return next(self._quoted([line]))
+
+    def _quoted(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        try:
+            yield from csv.reader(lines, delimiter=self._delimiter or ",", strict=True)
+        except csv.Error as error:
+            raise ConversionError(f"{self._file.path}: its quotes are damaged: {error}") from None
 
     def _lines(self, offset: int) -> Iterator[bytes]:
         """Lines from an offset, read in blocks; a line that does not end is an error."""
@@ -90,7 +160,17 @@ class _Table:
             offset += size
             parts = left.split(b"\n")
             left = parts.pop()
-            yield from (part + b"\n" for part in parts)
+            # A line goes on behind a quote that is open at its end.
+            quoted: list[bytes] = []
+            is_open = False
+            for part in parts:
+                quoted.append(part + b"\n")
+                if self._delimiter is not None:
+                    is_open = _ends_in_quotes(part, is_open, self._delimiter.encode())
+                if not is_open:
+                    yield b"".join(quoted)
+                    quoted = []
+            left = b"".join([*quoted, left])
             if len(left) > _LONGEST_LINE:
                 raise ConversionError(
                     f"{self._file.path} has a line of more than {_LONGEST_LINE} bytes"
@@ -146,15 +226,19 @@ class _Table:
         if not text.strip():
             return np.empty((0, self._columns), kind or object)
         if kind is None or kind.kind in "US":
-            rows = [
-                [cell.strip() for cell in line.split(self._delimiter)]
-                for line in text.splitlines()
-                if line.strip()
-            ]
+            if self._delimiter is None or '"' not in text:
+                lines = (line for line in _LINE_END.split(text) if line.strip())
+                rows = [[cell.strip() for cell in line.split(self._delimiter)] for line in lines]
+            else:
+                rows = [row for row in self._quoted(io.StringIO(text, newline="")) if row]
             if len({len(row) for row in rows}) > 1:
                 raise ValueError("rows have different numbers of columns")
             return np.array(rows, dtype=object)
-        return np.loadtxt(io.StringIO(text), kind, delimiter=self._delimiter, ndmin=2, comments="#")
+        quote = None if self._delimiter is None else '"'
+        return np.loadtxt(
+            io.StringIO(text), kind, delimiter=self._delimiter, ndmin=2, comments="#",
+            quotechar=quote,
+        )  # fmt: skip
 
     def array(self) -> SourceArray:
         """The array; regions are complete rows."""
