@@ -120,6 +120,11 @@ fn write_partial(
         let what = || partial.to_string_lossy().into_owned();
         anchor::lock_all(&mut held, Hold::Exclusive, &mut Wait::new(&what))?;
         fill(held.file()?, value, durability)?;
+        // A server stores the bytes when a file is closed, and may have no room then; the locked
+        // one stays open. A mode that this process set may not let it open the file again.
+        if let Ok(again) = sys::open(partial, sys::CHANGE | sys::NO_FOLLOW) {
+            sys::close(again)?;
+        }
         return Ok(Some(held));
     }
     let file = open_partial(partial)?;

@@ -10,8 +10,9 @@ use crate::key::check_key;
 use crate::store::Listing;
 use crate::sys::{c_name, is_dangling, status_at, unless_absent};
 
-/// Most paths through links to one directory in a walk.
-const MOST_LINKED_PATHS: u32 = 1 << 16;
+/// Most paths through two links or more to one directory in a walk. One link for each path is what
+/// many arrays with the same chunks have.
+const MOST_LINKED_PATHS: u32 = 1000;
 
 fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
@@ -90,26 +91,26 @@ pub(crate) fn walk(
     visit: &mut dyn FnMut(&str, &Path) -> io::Result<()>,
 ) -> Result<()> {
     let mut walk = Walk { inside: Vec::new(), linked: HashMap::new(), visit };
-    walk.enter(directory, prefix, false).map_err(|source| failed("list", directory, source))
+    walk.enter(directory, prefix, 0).map_err(|source| failed("list", directory, source))
 }
 
 struct Walk<'v> {
     /// The directories that the current one lies in, by device and inode.
     inside: Vec<(u64, u64)>,
-    /// How many paths through links have led to a directory.
+    /// How many paths through two links or more have led to a directory.
     linked: HashMap<(u64, u64), u32>,
     visit: &'v mut dyn FnMut(&str, &Path) -> io::Result<()>,
 }
 
 impl Walk<'_> {
-    fn enter(&mut self, directory: &Path, prefix: &str, by_link: bool) -> io::Result<()> {
+    fn enter(&mut self, directory: &Path, prefix: &str, links: u32) -> io::Result<()> {
         let status = c_name(directory.as_os_str()).and_then(|name| status_at(&name));
         let Some(status) = unless_absent(status)? else { return Ok(()) };
         let identity = status.identity();
         if self.inside.contains(&identity) {
             return Ok(());
         }
-        if by_link {
+        if links >= 2 {
             let paths = self.linked.entry(identity).or_default();
             *paths += 1;
             if *paths > MOST_LINKED_PATHS {
@@ -127,7 +128,7 @@ impl Walk<'_> {
             match kind_of(&entry, kind)? {
                 Some(Kind::Value) => (self.visit)(&key, &entry.path())?,
                 Some(Kind::Directory) => {
-                    self.enter(&entry.path(), &key, by_link || kind.is_symlink())?;
+                    self.enter(&entry.path(), &key, links + u32::from(kind.is_symlink()))?;
                 }
                 None => {}
             }

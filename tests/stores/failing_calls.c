@@ -1,0 +1,61 @@
+/* Calls of the system that fail as a server or a disk makes them fail.
+ *
+ * Preloaded, this lets the call FAIL_CALL fail with the number FAIL_ERRNO, for open files whose path
+ * has FAIL_PATH in it. A file is closed all the same.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define REAL(name, type) ((type)dlsym(RTLD_NEXT, name))
+
+static int fails(const char *name, int file)
+{
+    char link[64], path[4096];
+    const char *call = getenv("FAIL_CALL");
+    if (!call || strcmp(call, name))
+        return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0)
+        return 0;
+    path[length] = 0;
+    if (!strstr(path, getenv("FAIL_PATH")))
+        return 0;
+    errno = atoi(getenv("FAIL_ERRNO"));
+    return 1;
+}
+
+ssize_t pread(int file, void *bytes, size_t length, off_t offset)
+{
+    if (fails("pread", file))
+        return -1;
+    return REAL("pread", ssize_t (*)(int, void *, size_t, off_t))(file, bytes, length, offset);
+}
+
+ssize_t write(int file, const void *bytes, size_t length)
+{
+    if (fails("write", file))
+        return -1;
+    return REAL("write", ssize_t (*)(int, const void *, size_t))(file, bytes, length);
+}
+
+int fsync(int file)
+{
+    return fails("fsync", file) ? -1 : REAL("fsync", int (*)(int))(file);
+}
+
+int close(int file)
+{
+    int is_bad = fails("close", file), number = errno;
+    int done = REAL("close", int (*)(int))(file);
+    if (!is_bad)
+        return done;
+    errno = number;
+    return -1;
+}
