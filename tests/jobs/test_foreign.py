@@ -158,7 +158,7 @@ def places_in(value, path=()):
         yield from places_in(one, (*path, key))
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [40, pytest.param(300, marks=pytest.mark.long)])
 def test_a_document_with_any_change_is_a_job_or_one_error(tmp_path, z, count):
     """Loaded without its id and run, it does its tasks, or there is an error of ours."""
     drawn = random.Random(5)
@@ -190,6 +190,28 @@ def test_a_document_with_any_change_is_a_job_or_one_error(tmp_path, z, count):
                 pytest.fail(f"{kind} {above} {last}: {type(error).__name__}: {error}")
             shutil.rmtree(tmp_path / "dest", ignore_errors=True)
     assert errors > count
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("copy", ("arrays", 0, "grid", 0)),
+        ("verify", ("arrays", 0, "grid", 0)),
+        ("map", ("document", "shape", 0)),
+    ],
+)
+def test_a_plan_that_declares_more_than_there_is(tmp_path, z, kind, path):
+    document = json.loads(json.dumps(saved_jobs(tmp_path, z)[kind].document))
+    *above, last = ("parameters", *path)
+    inside = document
+    for key in above:
+        inside = inside[key]
+    inside[last] = 10**6
+    (tmp_path / "job.json").write_text(json.dumps(document))
+    job = jobs.Job.load(tmp_path / "job.json", modules=["numpy"])
+    with pytest.raises(JobError, match=r"the job says|plan it again"):
+        job.run()
+    assert not (tmp_path / "dest").exists()
 
 
 def test_a_saved_job_whose_bytes_are_damaged_is_refused(tmp_path, z):

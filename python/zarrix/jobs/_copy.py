@@ -17,7 +17,7 @@ from zarrix.jobs._documents import below, opened, store_all, walk
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, check_sources, source_array
 from zarrix.jobs._places import Place, place_of
-from zarrix.jobs._ranges import KeyRanges, arrays_of
+from zarrix.jobs._ranges import KeyRanges, arrays_of, check_arrays
 from zarrix.jobs._run import Running, run_or_plan
 
 __all__ = ["Copy", "copy"]
@@ -89,6 +89,10 @@ class Copy(Operation):
         """Create the groups above the destination, or raise an error if one is an array."""
         store, path = self.places["destination"][:2]
         nodes.require_parents(store, path, self.parameters["format"])
+
+    def check_plan(self) -> None:
+        """The arrays must be those of the source."""
+        check_arrays(self.places["source"], self.parameters["arrays"])
 
     def read_places(self) -> Mapping[str, Place]:
         """Every array."""

@@ -16,6 +16,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from zarrix._array.array import Array
+from zarrix._errors import JobError
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
@@ -168,6 +169,12 @@ class MapChunks(Operation):
         made = opened(dest)
         assert isinstance(made, Array)
         return made
+
+    def check_plan(self) -> None:
+        """The result has the shape of the sources."""
+        shapes = {one.shape for one in self._sources}
+        if shapes != {self._dest.shape}:
+            raise JobError(f"the job says {self._dest.shape}, and its sources are {shapes}")
 
     def read_places(self) -> Mapping[str, Place]:
         """The arrays whose blocks the function gets."""

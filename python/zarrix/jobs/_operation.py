@@ -223,6 +223,15 @@ class Operation(ABC):
         """
         self.check()
 
+    def check_plan(self) -> None:  # noqa: B027  (a hook that some do not need)
+        """In the driver of a job that was loaded: whether the plan fits what is stored.
+
+        Raises
+        ------
+        JobError
+            It declares more.
+        """
+
     def begin(self) -> None:  # noqa: B027  (a hook that some do not need)
         """In the driver, before the first task. It may be called again after a crash."""
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from zarrix._array.array import Array
+from zarrix._errors import JobError
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
-from zarrix.jobs._documents import below
+from zarrix.jobs._documents import below, walk
 from zarrix.jobs._places import Place, digest_of
 from zarrix.jobs._tiling import Tiling, keys_of
 
-__all__ = ["KeyRanges", "arrays_of"]
+__all__ = ["KeyRanges", "arrays_of", "check_arrays"]
 
 # A task has about as many bytes of chunks, decoded, and at most as many keys.
 _TASK_BYTES = 64 << 20
@@ -89,6 +90,21 @@ class KeyRanges:
         places = (_coords(n, one["grid"]) for n in range(begin, end))
         name, separator, suffix = one["encoding"]
         return one, list(keys_of((name, separator, suffix), places))
+
+
+def check_arrays(source: Place, arrays: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error if arrays of a plan are not those below a place.
+
+    Raises
+    ------
+    JobError
+    """
+    found = dict(arrays_of(source, dict(walk(source))))
+    for one in arrays:
+        if found.get(one["path"]) != one:
+            raise JobError(
+                f"the array {one['path']!r} of the source is not as the job says; plan it again"
+            )
 
 
 def _coords(number: int, grid: Sequence[int]) -> tuple[int, ...]:

@@ -58,6 +58,8 @@ class Tenure:
         alone, afresh = part[1] == 1, self._resume is False and not joins
         with understood(self._job._where):
             self.destination.require_apart(elsewhere)
+            if self._job._where is not None:
+                self._job._operation.check_plan()
             claim = self.destination.take(afresh=afresh, checks_sources=alone)
             self._job._claim = claim
             self.belong_to(claim)

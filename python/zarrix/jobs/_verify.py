@@ -16,7 +16,7 @@ from zarrix.jobs._documents import below, walk
 from zarrix.jobs._job import Job
 from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
 from zarrix.jobs._places import Place, place_of
-from zarrix.jobs._ranges import KeyRanges, arrays_of
+from zarrix.jobs._ranges import KeyRanges, arrays_of, check_arrays
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.operate._survey import Problem
 from zarrix.operate._verify import Verification, verify_keys
@@ -81,6 +81,10 @@ class Verify(Operation):
         drawn = hashlib.blake2b(str(number).encode(), digest_size=4).digest()
         share: float = self.parameters["sample"]
         return int.from_bytes(drawn) < share * _SAMPLES
+
+    def check_plan(self) -> None:
+        """The arrays must be those of the source."""
+        check_arrays(self.places["source"], self.parameters["arrays"])
 
     def read_places(self) -> Mapping[str, Place]:
         """Every array."""
