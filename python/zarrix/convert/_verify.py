@@ -16,6 +16,7 @@ import numpy as np
 from zarrix._errors import ConversionError
 from zarrix.convert._regions import count, region_at, step_of, stored_regions
 from zarrix.convert._source import Region, SourceArray
+from zarrix.convert._sparse import stored_reader
 
 __all__ = ["verify"]
 
@@ -56,7 +57,7 @@ def verify(
     """
     if one.intact is not None:
         one.intact()
-    read = one.native or one.read
+    read = one.native or (stored_reader(one) if one.is_sparse else one.read)
     for region in _chosen(array, one, budget, everything):
         if not _same(array[region], changed(read(region))):
             raise ConversionError(
