@@ -213,3 +213,56 @@ def test_members_that_another_program_deleted_are_not_served(tmp_path: Path) -> 
     with pytest.warns(zarr.errors.StaleMetadataWarning):
         assert "a" not in opened
     assert list(opened) == []
+
+
+@pytest.mark.parametrize("zarr_format", FORMATS)
+@pytest.mark.parametrize("store", ["memory", "directory", "dict"])
+def test_a_mirror_of_the_consolidated_metadata_alone_shows_its_members(
+    zarr_format: int, store: str, tmp_path: Path
+) -> None:
+    made = zarr.MemoryStore()
+    hierarchy(made, zarr_format)
+    zarr.consolidate_metadata(made)
+    key = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    mirror: Any = {
+        "memory": zarr.MemoryStore,
+        "directory": lambda: zarr.DirectoryStore(tmp_path / "m"),
+        "dict": dict,
+    }[store]()
+    mirror[key] = made[key]
+    root = zarr.open_consolidated(mirror, mode="r")
+    assert sorted(root) == ["b", "c"]
+    assert [name for name, _ in root.members(None)] == ["b", "c", "c/d", "c/x"]
+    assert dict(root.attrs) == {"r": 1}
+    assert root["c/x"].shape == (6,)
+    assert dict(root["b"].attrs) == {"q": 2}
+
+
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_members_of_other_programs_in_it_stay(zarr_format: int) -> None:
+    store = zarr.MemoryStore()
+    root = hierarchy(store, zarr_format)
+    zarr.consolidate_metadata(store)
+    key = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    document = json.loads(store[key])
+    place = document if zarr_format == 2 else document["consolidated_metadata"]
+    place["theirs"] = {"made by": "another program"}
+    store[key] = json.dumps(document).encode()
+    root.create_group("new")
+    zarr.consolidate_metadata(store)
+    document = json.loads(store[key])
+    place = document if zarr_format == 2 else document["consolidated_metadata"]
+    assert place["theirs"] == {"made by": "another program"}
+    assert "new" in zarr.open_consolidated(store)
+
+
+@pytest.mark.parametrize("zarr_format", FORMATS)
+def test_a_member_that_is_not_json_is_named_by_its_path(zarr_format: int, tmp_path: Path) -> None:
+    folder = tmp_path / "x.zarr"
+    hierarchy(folder, zarr_format)
+    zarr.consolidate_metadata(folder)
+    name = ".zarray" if zarr_format == 2 else "zarr.json"
+    (folder / "b" / name).write_bytes(b"{")
+    root = zarr.open_consolidated(folder, mode="r")
+    with pytest.warns(UserWarning, match=f"x.zarr/b/{name}: not JSON"):
+        assert [one for one, _ in root.arrays()] == []

@@ -207,3 +207,22 @@ def test_one_object_is_one_store_and_a_pickle_has_its_own() -> None:
     twin["b"] = b"2"
     assert (twin["a"], sorted(twin), sorted(store)) == (b"1", ["a", "b"], ["a"])
     assert isinstance(twin, storage.Store)
+
+
+class OnlyOf3(Coroutines):
+    """As Icechunk: it has no documents of v2, and raises an error where it is asked for one."""
+
+    async def exists(self, key: str) -> bool:
+        if key.rpartition("/")[2].startswith(".z"):
+            raise LookupError(f"v2 key not found at {key!r}")
+        return await super().exists(key)
+
+
+def test_a_store_without_keys_of_v2_is_overwritten() -> None:
+    store = OnlyOf3()
+    for _ in range(2):
+        group = zarr.open_group(store, mode="w", zarr_format=3)
+        assert list(group) == []
+        group["a"] = [1, 2]
+        group["a"] = [3]
+        assert group["a"][:].tolist() == [3]

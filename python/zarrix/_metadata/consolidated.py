@@ -7,6 +7,7 @@ documents.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -45,9 +46,15 @@ def parse_v2(document: Any, where: str) -> Documents:
     return {key: _without_own(one) for key, one in found.items()}
 
 
-def encode_v2(documents: Documents) -> bytes:
-    """The ``.zmetadata`` with the given documents, as zarr 2.18 writes it."""
-    return json_dumps({"metadata": documents, "zarr_consolidated_format": 1})
+def encode_v2(documents: Documents, old: bytes | None = None) -> bytes:
+    """The ``.zmetadata`` with the given documents, as zarr 2.18 writes it, and with the members of
+    the ``old`` one that are of other programs.
+    """
+    theirs: dict[str, Any] = {}
+    with contextlib.suppress(MetadataError):
+        # A damaged one is replaced.
+        theirs = dict(members_of(old or b"{}", ""))
+    return json_dumps({**theirs, "metadata": documents, "zarr_consolidated_format": 1})
 
 
 def parse_v3(document: Any, where: str) -> Documents | None:
@@ -80,7 +87,9 @@ def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
     )
     inside = {path: _with_own(documents[f"{path}/{ZARR_JSON}"]) for path in paths}
     members = dict(members_of(root, where))
-    inline = {**_EMPTY, "metadata": inside}
+    stored = members.get("consolidated_metadata")
+    theirs = stored if isinstance(stored, Mapping) else {}
+    inline = {**theirs, **_EMPTY, "metadata": inside}
     if "consolidated_metadata" in members or "node_type" not in members:
         members["consolidated_metadata"] = inline
     else:
@@ -107,7 +116,7 @@ def _without_own(document: Any) -> Any:
 def encode(old: bytes | None, documents: Documents, zarr_format: int, where: str) -> bytes:
     """The consolidated metadata of either format; of v3 in the group's document ``old``."""
     if zarr_format == 2:
-        return encode_v2(documents)
+        return encode_v2(documents, old)
     if old is None:
         raise PathNotFoundError("the group is gone, and its metadata with it")
     return encode_v3(old, documents, where)

@@ -23,6 +23,7 @@ from zarrix._stores.keys import (
     DOCUMENTS,
     DOCUMENTS_OF_A_NODE,
     ZARR_JSON,
+    ZGROUP,
     ZMETADATA,
     key_of,
 )
@@ -92,7 +93,10 @@ class ConsolidatedStore(Store):
     def documents(self) -> Documents:
         """The consolidated documents, by key relative to the group."""
         start = len(self._root) + 1 if self._root else 0
-        return {key[start:]: json_loads(one) for key, one in self._documents.items()}
+        return {
+            key[start:]: json_loads(one, place(self._store, key))
+            for key, one in self._documents.items()
+        }
 
     def _serves(self, key: str) -> bool:
         inside = not self._root or key.startswith(f"{self._root}/")
@@ -105,7 +109,7 @@ class ConsolidatedStore(Store):
         if self._is_near:
             stored = self._store._value(key)
             if stored is not None or known is None or not self._is_alone:
-                if not _same(known, stored):
+                if not _same(known, stored, place(self._store, key)):
                     self._notice(key)
                 known = stored
         if known is None:
@@ -114,18 +118,28 @@ class ConsolidatedStore(Store):
 
     @cached_property
     def _is_alone(self) -> bool:
-        """Whether this is a copy with chunks, but without the separate documents.
+        """Whether this is a copy without the separate documents: with chunks, or a mirror of the
+        metadata.
 
-        If there are no chunks either, the members may have been deleted.
+        Without chunks, a v2 group that has its own document may have lost its members to another
+        program. A v3 group that has lost all members looks like a mirror, and is taken for one.
         """
         start = f"{self._root}/" if self._root else ""
         own = {f"{start}{name}" for names in DOCUMENTS_OF_A_NODE.values() for name in names}
         members = [key for key in self._documents if key not in own]
         if any(self._store._value(key) is not None for key in members):
             return False
+        if self._is_mirror:
+            return True
         paths = {key.rpartition("/")[0] for key in members}
         below = (self._store._engine.list_dir(self._store.engine_path(path)) for path in paths)
         return any(keys or prefixes for keys, prefixes in below)
+
+    @property
+    def _is_mirror(self) -> bool:
+        """Whether the group has no document of its own besides the consolidated metadata."""
+        is_v3 = self._place.rpartition("/")[2] == ZARR_JSON
+        return is_v3 or self._store._value(key_of(self._root, ZGROUP)) is None
 
     def _notice(self, key: str) -> None:
         if not self._warned:
@@ -204,10 +218,10 @@ class ConsolidatedStore(Store):
         return f"<consolidated {self._store!r}>"
 
 
-def _same(known: bytes | None, stored: bytes | None) -> bool:
+def _same(known: bytes | None, stored: bytes | None, where: str) -> bool:
     if known is None or stored is None:
         return known is stored
-    mine, theirs = json_loads(known), json_loads(stored)
+    mine, theirs = json_loads(known, where), json_loads(stored, where)
     for one in (mine, theirs):
         if isinstance(one, dict):
             one.pop("consolidated_metadata", None)

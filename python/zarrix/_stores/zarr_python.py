@@ -28,7 +28,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.coalesce import GAP_BYTES, coalesce_ranges, slice_ranges
 from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.fsspec import FsspecStore
-from zarrix._stores.keys import is_document, key_of
+from zarrix._stores.keys import NODE_DOCUMENTS, is_document, key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.obstore import ObjectStore
 from zarrix._stores.sites import Site
@@ -287,7 +287,12 @@ class AsyncStore(AwaitedStore):
         await self._store.set(key, self._buffers.buffer.from_bytes(value))
 
     async def _remove(self, key: str) -> bool:
-        if not await self._store.exists(key):
+        try:
+            is_there = await self._store.exists(key)
+        except Exception:
+            # Icechunk raises an error for the keys of v2, and says that they have no values.
+            is_there = await self._get(key) is not None
+        if not is_there:
             return False
         self._require("supports_deletes", "deleted from")
         await self._store.delete(key)
@@ -295,8 +300,16 @@ class AsyncStore(AwaitedStore):
 
     def _list(self, prefix: str) -> list[str]:
         self._require("supports_listing", "listed")
-        names = (self._store.list_prefix, f"{prefix}/") if prefix else (self._store.list,)
-        return self._run(_all(*names))
+        if not prefix:
+            return self._run(_all(self._store.list))
+        try:
+            return self._run(_all(self._store.list_prefix, f"{prefix}/"))
+        except Exception:
+            # Icechunk lists below nodes only, and raises an error where there is none.
+            documents = [self._get(key_of(prefix, name)) for name in NODE_DOCUMENTS]
+            if any(one is not None for one in self._run(gather(documents))):
+                raise
+            return []
 
     def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
         self._require("supports_listing", "listed")
