@@ -95,3 +95,10 @@ def test_histograms_and_exact_quantiles_are_those_of_numpy(dtype):
             np.testing.assert_allclose(found.quantile(one), expected, rtol=1e-6)
         if not np.isfinite(ordered).all():
             assert jobs.statistics(z, bins=3).histogram is None, "it has no range"
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, 2**60])
+def test_a_histogram_of_large_equal_numbers_has_no_bins(value):
+    found = jobs.statistics(zarr.array(np.full(9, value)), bins=5, quantiles=(0.5,), exact=True)
+    assert found.histogram is None
+    assert (found.count, found.min, found.quantile(0.5)) == (9, value, float(value))

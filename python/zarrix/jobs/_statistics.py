@@ -362,8 +362,10 @@ def statistics(
         edges = [float(found.min), float(found.max)]
         if edges[0] == edges[1]:
             edges = [edges[0] - 0.5, edges[1] + 0.5]
-        again = one_pass(first=False, bins=bins, range=edges)
-        found._take_bins(again.bins, edges)
+        # Between large numbers float64 may have no bins, as between infinite ones.
+        if (np.diff(np.linspace(edges[0], edges[1], bins + 1)) > 0).all():
+            again = one_pass(first=False, bins=bins, range=edges)
+            found._take_bins(again.bins, edges)
     return found
 
 

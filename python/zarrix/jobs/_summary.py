@@ -44,6 +44,7 @@ class Statistics:
         The variance and its root divide by the count, as in NumPy.
     histogram, edges : ndarray or None
         The number of elements in each bin, and the edges of the bins, as from `numpy.histogram`.
+        None also where float64 has no bins between the smallest and the largest element.
 
     Examples
     --------
