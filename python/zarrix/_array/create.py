@@ -25,7 +25,7 @@ from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import new_node
 from zarrix._runtime.signatures import takes
-from zarrix._selection.values import is_lazy
+from zarrix._selection.values import is_lazy, require_unmasked
 
 __all__ = ["ARRAY_KEYWORDS", "array", "create"]
 
@@ -263,6 +263,7 @@ def array(data: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
         take_storage(data, options)
     if options.get("chunks") is None:
         options["chunks"] = chunks_of(data)
+    require_unmasked(data)
     if not is_lazy(data) and wanted.subdtype is None and not wanted.hasobject:
         # Cast first, so that a value that cannot be cast is an error before the old array is
         # deleted.

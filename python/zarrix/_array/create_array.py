@@ -24,7 +24,7 @@ from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location, in_memory
 from zarrix._nodes.new import new_node
 from zarrix._runtime.signatures import takes
-from zarrix._selection.values import equal_chunks, is_lazy
+from zarrix._selection.values import equal_chunks, is_lazy, require_unmasked
 
 __all__ = ["create_array", "from_array"]
 
@@ -178,6 +178,7 @@ def create_array(
     if data is not None and write_data and not is_lazy(data):
         # Cast first, so that a value that cannot be cast is an error before the old array is
         # deleted.
+        require_unmasked(data)
         is_text = metadata.dtype.kind == "T"
         data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
     elif data is not None and overwrite:

@@ -25,7 +25,7 @@ from zarrix._dtypes.variable import as_elements
 from zarrix._errors import WriterError
 from zarrix._runtime.config import config
 from zarrix._runtime.wake import First, Wake, begin
-from zarrix._selection.values import fill_element
+from zarrix._selection.values import fill_element, require_unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -292,6 +292,7 @@ class Writer:
 
     def _as_frames(self, frames: Any) -> Any:
         axes = len(self._frame) + 1
+        require_unmasked(frames)
         if self._dtype.kind == "O":
             values = as_elements(frames, (1,) * axes)
         else:

@@ -9,12 +9,14 @@ Buffers for the engine are typed as Any, because NumPy's stubs have no buffer pr
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import as_elements
+from zarrix._errors import DataTypeError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,6 +30,7 @@ __all__ = [
     "fill_element",
     "is_lazy",
     "moves_in_parts",
+    "require_unmasked",
     "with_new_axes",
 ]
 
@@ -53,6 +56,7 @@ def as_value(
     TypeError
         An element of a text array is not text.
     """
+    require_unmasked(value)
     if dtype.kind not in "OT":
         array = np.asarray(value, dtype)
     else:
@@ -71,6 +75,25 @@ def as_value(
             f"a value of shape {array.shape} does not broadcast to the selection's shape {wanted}"
         ) from None
     return np.squeeze(fitted, new_axes) if new_axes else fitted
+
+
+def require_unmasked(value: Any) -> None:
+    """Raise an error for masked elements, which Zarr has no way to store.
+
+    Raises
+    ------
+    DataTypeError
+        An element is masked.
+    """
+    # Import time: who has a masked array has loaded its module.
+    masked = sys.modules.get("numpy.ma")
+    if masked is None or not isinstance(value, masked.MaskedArray):
+        return
+    if b"\1" in np.asarray(value.mask).tobytes():
+        raise DataTypeError(
+            "the value has masked elements, and Zarr stores no masks: store value.filled(...), "
+            "or value.data and the mask as two arrays"
+        )
 
 
 def fill_element(dtype: np.dtype[Any], fill_value: Any) -> npt.NDArray[Any]:

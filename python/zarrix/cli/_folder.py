@@ -90,7 +90,9 @@ class Folder:
                 f"{self.path} holds files that are not the demo's ({some}); "
                 "name a new or empty folder with --path"
             )
-        lock = os.open(self.path / _MARKER, os.O_CREAT | os.O_RDWR, 0o644)
+        # A link in the folder of another user is not written through.
+        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        lock = os.open(self.path / _MARKER, flags, 0o644)
         try:
             lock_file(lock, wait=False)
         except BlockingIOError:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from zarrix._engine import __version__
+from zarrix._runtime.new_files import whole_file
 from zarrix.cli._table import GROUPS, VERBS
 
 __all__ = ["page", "write"]
@@ -25,7 +26,8 @@ def write(folder: str) -> list[Path]:
     Path(folder).mkdir(parents=True, exist_ok=True)
     for verb in (None, *VERBS):
         path = Path(folder) / ("zarrix.1" if verb is None else f"zarrix-{verb}.1")
-        path.write_text(page(verb), encoding="utf-8")
+        with whole_file(path) as file:
+            file.write(page(verb).encode())
         made.append(path)
     return made
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zarrix._errors import ContainsArrayError, ConversionError
+from zarrix._runtime.new_files import whole_file
 from zarrix._stores.keys import ZARRAY, key_of
 from zarrix.convert._encoded import key_in
 from zarrix.convert._file_store import FileStore, reopened
@@ -102,9 +103,8 @@ def virtual(
                         value = f"base64:{base64.b64encode(part.value).decode()}"
                     refs[key_in(array, part.coords)] = value
         if not dry_run:
-            partial = target.with_name(f"{target.name}.partial")
-            partial.write_text(json.dumps({"version": 1, "refs": refs}), encoding="utf-8")
-            os.replace(partial, target)
+            with whole_file(target, overwrite=overwrite) as written:
+                written.write(json.dumps({"version": 1, "refs": refs}).encode())
             result.stored_bytes = target.stat().st_size
     finally:
         store.close()

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._runtime.new_files import whole_file
+
 __all__ = ["Preview", "preview_of"]
 
 _HEIGHT = 96
@@ -70,7 +72,8 @@ class Preview:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     preview.save(folder + "/preview.png")
         """
-        Path(path).write_bytes(self._repr_png_())
+        with whole_file(path) as file:
+            file.write(self._repr_png_())
 
     def _repr_png_(self) -> bytes:
         height, width, _ = self.image.shape

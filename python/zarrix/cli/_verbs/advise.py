@@ -61,7 +61,11 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     found.name = arguments.path
     ui.result(found)
     if arguments.output is not None:
-        arguments.output.write_text(found.to_svg(), encoding="utf-8")
+        # Import time: --help does not need it.
+        from zarrix._runtime.new_files import whole_file
+
+        with whole_file(arguments.output) as file:
+            file.write(found.to_svg().encode())
     if arguments.fail_on is None:
         return 0
     least = _SEVERITIES.index(arguments.fail_on)

@@ -46,5 +46,9 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     )
     ui.result(found)
     if arguments.output is not None:
-        arguments.output.write_text(found.to_svg(), encoding="utf-8")
+        # Import time: --help does not need it.
+        from zarrix._runtime.new_files import whole_file
+
+        with whole_file(arguments.output) as file:
+            file.write(found.to_svg().encode())
     return 0

@@ -87,7 +87,10 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     told = {"kind": picture.kind, "selection": picture.selection, "range": picture.range,
             "height": high, "width": wide}  # fmt: skip
     if arguments.png:
-        with open(arguments.png, "wb") as file:
+        # Import time: --help does not need it.
+        from zarrix._runtime.new_files import whole_file
+
+        with whole_file(arguments.png) as file:
             file.write(_terminal.png(picture.image))
     if ui.json:
         ui.document(told)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 from zarrix.cli._common import PATH, add_common, options_of
@@ -56,7 +55,11 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if arguments.write_digests is not None:
         if result.ok:
             found = zarr.digests(arguments.path, storage_options=options, progress=ui.progress)
-            replace(arguments.write_digests, json.dumps(found, indent=0))
+            # Import time: --help does not need it.
+            from zarrix._runtime.new_files import whole_file
+
+            with whole_file(arguments.write_digests) as file:
+                file.write(json.dumps(found, indent=0).encode())
         else:
             complain(f"all is not well, so that {arguments.write_digests} was not written", 3)
     ui.result(result)
@@ -84,13 +87,3 @@ def read_digests(file: Path) -> dict[str, str]:
             "object of a text for each key"
         )
     return found
-
-
-def replace(file: Path, text: str) -> None:
-    """Write a file atomically: an interrupt leaves the old one."""
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
