@@ -260,6 +260,11 @@ class _Walk:
                     f"{file.path}: {dataset.name} has text that is not UTF-8: {error}"
                 ) from None
             except (OSError, RuntimeError, ValueError, KeyError) as error:
+                if "plugin" in str(error):
+                    raise UnkeptError(
+                        f"{dataset.name} has a filter that is not installed; the package "
+                        "hdf5plugin has many"
+                    ) from None
                 raise ConversionError(
                     f"{file.path}: {dataset.name} cannot be read: {error}"
                 ) from None
