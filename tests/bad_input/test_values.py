@@ -108,7 +108,7 @@ READ_ONLY: dict[str, Callable[[Any, Any], Any]] = {
     "pop": lambda group, _: group.pop("a"),
     "move": lambda group, _: group.move("a", "b"),
     "copy": lambda group, z: zarr.copy(z, group, name="new"),
-    "copy_all": lambda group, _: zarr.copy_all(group, group["g"]),
+    "copy_all": lambda group, _: zarr.copy_all(group["g"], group),
     "through a member": lambda group, _: group["g/b"].__setitem__(0, 1),
 }
 

@@ -429,15 +429,16 @@ def test_what_is_stored_is_not_replaced_unless_asked_to():
     assert store == before
 
 
-def test_overwriting_removes_what_was_there_and_makes_room_above():
+def test_overwriting_removes_what_was_there_and_nothing_above():
     store, chunks = {}, {"a/0": b"1", "b/0": b"1"}
     storage.init_array(store, shape=4, path="a")
     store["a/0"] = b"1"
     storage.init_array(store, shape=4, path="a", overwrite=True, chunk_store=chunks)
     assert sorted(store) == [".zgroup", "a/.zarray"]
     assert chunks == {"b/0": b"1"}
-    storage.init_group(store, path="a/b", overwrite=True)
-    assert sorted(store) == [".zgroup", "a/.zgroup", "a/b/.zgroup"]
+    with pytest.raises(ContainsArrayError, match="is an array, so nothing can be created below it"):
+        storage.init_group(store, path="a/b", overwrite=True)
+    assert sorted(store) == [".zgroup", "a/.zarray"]
 
 
 def test_names_that_code_for_2_18_takes_from_the_module():

@@ -574,7 +574,10 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             if name in ARRAY_ADVICE:
                 raise AttributeError(f"{message}; {ARRAY_ADVICE[name]}")
             if is_of_numpy(name):
-                raise AttributeError(f"{message}; {numpy_advice(name)}")
+                error = AttributeError(message)
+                # A note, so that the message is the one that programs and articles have.
+                error.add_note(numpy_advice(name))
+                raise error
             raise AttributeError(Suggesting(message, name, lambda: dir(Array)))
 
     def __eq__(self, other: object) -> bool:

@@ -35,7 +35,7 @@ def of_filesystem(fs: Any, path: str, inside: str = "") -> list[Site]:
     within = getattr(fs, "sync_fs", None) or getattr(fs, "fs", None)
     if hasattr(within, "_strip_protocol"):
         above = fs.path if kind == "DirFileSystem" else ""
-        return of_filesystem(within, f"{above}/{path}" if above else path, inside)
+        return of_filesystem(within, key_of(above, path), inside)
     archive: Any = getattr(fs, "of", None)
     if hasattr(getattr(archive, "fs", None), "_strip_protocol"):
         return of_filesystem(archive.fs, archive.path, path or inside)
