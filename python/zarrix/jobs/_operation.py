@@ -321,7 +321,9 @@ def check_sources(root: Place, planned: Mapping[str, str]) -> None:
     SourceChangedError
         One of them is another.
     """
-    places = {path: root._replace(path=key_of(root.path, path)) for path in planned}
+    places = {
+        path: root._replace(path=key_of(root.path, path)) if path else root for path in planned
+    }
     found = nodes.find_all(root.store, [place.path for place in places.values()])
     for path, place in places.items():
         _source(place, found[place.path], planned[path])
