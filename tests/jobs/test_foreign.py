@@ -64,7 +64,7 @@ def test_a_claim_that_is_none(begun, content):
 @pytest.mark.parametrize("content", NOT_A_DOCUMENT)
 def test_a_journal_that_is_none(begun, content):
     folder, call = begun
-    (name,) = [one.name for one in (folder / "journal").iterdir()]
+    (name,) = [one.name for one in (folder / "journal").glob("done-*")]
     run = json.loads((folder / "job.json").read_text())["run"]
     (folder / "journal" / name).write_bytes(
         content.replace(b'"run": 1', f'"run": "{run}"'.encode())

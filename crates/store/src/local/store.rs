@@ -10,7 +10,7 @@
 //! Links: reads and listings follow them, a write replaces them, and a deletion removes the link.
 
 use std::ffi::{CStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use zarrix_codec::memory::Grow;
 
 use crate::error::{Result, StoreError};
 use crate::files::partial::{self, LockSpace};
-use crate::files::paths::{id_of, resolve, sync_directory_of};
+use crate::files::paths::{id_of, make_parents, resolve, sync_directory_of};
 use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
 use crate::local::replace::Content;
@@ -28,7 +28,7 @@ use crate::local::{deletion, leftovers, replace, tree};
 use crate::lock::anchor;
 use crate::lock::beyond::Others;
 use crate::lock::table::KeyLock;
-use crate::store::{Durability, Edge, Listing, Reader, Store};
+use crate::store::{Changing, Durability, Edge, Listing, Reader, Store, Update, update_locked};
 use crate::sys::{self, Status, unless_absent};
 
 /// A smaller file is copied faster through memory.
@@ -74,6 +74,19 @@ impl LocalStore {
 
     fn path(&self, key: &str) -> PathBuf {
         if key.is_empty() { self.root.clone() } else { self.root.join(key) }
+    }
+
+    /// Makes the directories above a key that are missing, and returns them, the deepest first.
+    /// Where they cannot be made, a write says why.
+    fn make_directories_above(&self, key: &str, durability: Durability) -> Vec<PathBuf> {
+        let path = self.path(key);
+        let above = path.ancestors().skip(1);
+        let missing: Vec<_> = above.take_while(|one| !one.exists()).map(Path::to_owned).collect();
+        if missing.is_empty() || self.at(key, |path| make_parents(path, durability)).is_ok() {
+            missing
+        } else {
+            Vec::new()
+        }
     }
 
     /// Calls `then` with the path of `key`, which is built on the stack.
@@ -421,6 +434,29 @@ impl Store for LocalStore {
             self.sync_names_beside(source)?;
         }
         Ok(())
+    }
+
+    fn update(
+        &self,
+        update: Update<'_>,
+        old: &mut Vec<u8>,
+        new: &mut Vec<u8>,
+        change: &mut Changing<'_>,
+    ) -> Result<()> {
+        check_key(update.key)?;
+        // Processes that create an anchor exclude each other by its directory, which has to exist.
+        let made = match update.anchor == update.key {
+            true => self.make_directories_above(update.key, update.durability),
+            false => Vec::new(),
+        };
+        let done = update_locked(self, update, old, new, change);
+        // Those that are empty were made for nothing.
+        for directory in made {
+            if fs::remove_dir(directory).is_err() {
+                break;
+            }
+        }
+        done
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {
