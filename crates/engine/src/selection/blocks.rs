@@ -22,19 +22,15 @@ pub(crate) struct Blocks<'g> {
     axes: PerAxis<Axis>,
     /// Chunks along an axis in a block.
     most: usize,
-    state: State,
+    /// The block that was returned last.
+    plan: Option<Plan>,
+    is_over: bool,
 }
 
 struct Axis {
     all: Division,
     /// What the blocks so far have left of a range.
     left: Option<Progression>,
-}
-
-enum State {
-    New,
-    Within(Plan),
-    Over,
 }
 
 impl<'g> Blocks<'g> {
@@ -53,40 +49,44 @@ impl<'g> Blocks<'g> {
         });
         let axes: PerAxis<Axis> = axes.collect::<Result<_>>()?;
         let most = 1 << (TASK_BITS / axes.len().max(1)).min(BLOCK_BITS);
-        let is_empty = axes.iter().any(|axis| match &axis.all {
+        let is_over = axes.iter().any(|axis| match &axis.all {
             Division::Listed(plan) => plan.is_empty(),
             Division::Range(range) => range.is_empty(),
         });
-        let state = if is_empty { State::Over } else { State::New };
-        Ok(Self { grid, axes, most, state })
+        Ok(Self { grid, axes, most, plan: None, is_over })
     }
 
     /// The next block; the last axis varies fastest.
     pub fn next(&mut self) -> Result<Option<&Plan>> {
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Over => {}
-            State::New => {
+        // After an error, there is no next one.
+        if std::mem::replace(&mut self.is_over, true) {
+            return Ok(None);
+        }
+        let next = match self.plan.take() {
+            None => {
                 let all = 0..self.axes.len();
                 let plans = all.map(|axis| self.begin(axis)).collect::<Result<_>>()?;
-                self.state = State::Within(Plan::of(plans)?);
+                Some(Plan::of(plans)?)
             }
-            State::Within(mut plan) => {
-                for axis in (0..self.axes.len()).rev() {
-                    if let Some(next) = self.go_on(axis)? {
-                        plan.set_axis(axis, next);
-                        self.state = State::Within(plan);
-                        break;
-                    }
-                    if self.is_divided(axis) {
-                        plan.set_axis(axis, self.begin(axis)?);
-                    }
-                }
+            Some(plan) => self.after(plan)?,
+        };
+        self.is_over = next.is_none();
+        self.plan = next;
+        Ok(self.plan.as_ref())
+    }
+
+    /// The block after another one.
+    fn after(&mut self, mut plan: Plan) -> Result<Option<Plan>> {
+        for axis in (0..self.axes.len()).rev() {
+            if let Some(next) = self.go_on(axis)? {
+                plan.set_axis(axis, next);
+                return Ok(Some(plan));
+            }
+            if self.is_divided(axis) {
+                plan.set_axis(axis, self.begin(axis)?);
             }
         }
-        Ok(match &self.state {
-            State::Within(plan) => Some(plan),
-            State::New | State::Over => None,
-        })
+        Ok(None)
     }
 
     /// The first segments of an axis.

@@ -77,7 +77,9 @@ impl Names {
         }
         let seen = self.unsorted.get_or_insert_default();
         let hash = |name: &str| self.hasher.hash_one(name);
-        names().fold(false, |has_new, name| seen.insert(hash(name)) || has_new)
+        let before = seen.len();
+        seen.extend(names().map(hash));
+        seen.len() > before
     }
 }
 
