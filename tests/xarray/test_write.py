@@ -139,6 +139,21 @@ def test_encodings_are_used_and_checked(tmp_path: Path) -> None:
         to_zarr(data, tmp_path / "a.zarr", mode="a", encoding=encoding)
 
 
+@pytest.mark.parametrize("wanted", [{"compressor": None}, {"foo": 1}, {"chunks": (-3,)}])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("group", [None, "g"])
+def test_a_new_group_with_a_wrong_encoding_is_not_made(
+    tmp_path: Path, wanted: dict[str, Any], zarr_format: Any, group: str | None
+) -> None:
+    ds = xr.Dataset({"a": ("x", np.arange(3.0)), "t": ("x", np.arange(3.0))})
+    for store in (zarr.MemoryStore(), tmp_path / "x.zarr"):
+        with pytest.raises((TypeError, ValueError)):
+            to_zarr(ds, store, group=group, encoding={"t": wanted}, zarr_format=zarr_format)
+        # It would be an error if a group were there.
+        to_zarr(ds, store, group=group, zarr_format=zarr_format)
+        assert sorted(zarr.open_group(store, mode="r", path=group).array_keys()) == ["a", "t"]
+
+
 def test_empty_chunks_are_stored_on_request(tmp_path: Path) -> None:
     data = xr.Dataset({"a": ("x", np.full(4, np.nan))})
     for wanted, count in ((None, 0), (False, 0), (True, 2)):

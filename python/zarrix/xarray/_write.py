@@ -13,6 +13,7 @@ from xarray.backends.zarr import _choose_default_mode
 
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
+from zarrix._nodes import nodes
 from zarrix.dask._guard import require_shared
 from zarrix.xarray._store import Store
 
@@ -130,14 +131,15 @@ def to_zarr(
         write_empty=write_empty_chunks,
     )
     writer = _Writer()
-    for child, dataset, wanted in _parts(data, root, encoding or {}, write_inherited_coords):
-        _require_names(dataset)
-        part = child._validate_and_autodetect_region(dataset)
-        child._validate_encoding(wanted)
-        with warnings.catch_warnings():
-            # xarray's name of an array without a name; v3 reserves such names.
-            warnings.filterwarnings("ignore", message=f".*'{_UNNAMED}'")
-            dump_to_store(part, child, writer, encoding=wanted)
+    parts = _parts(data, root, encoding or {}, write_inherited_coords)
+    try:
+        for child, dataset, wanted in parts:
+            _dump(dataset, child, writer, wanted)
+    except BaseException:
+        if chosen == "w-":
+            # Only this call has made it.
+            nodes.clear(root.zarr_group.store, root.zarr_group.path)
+        raise
     if chosen != "r+" and consolidated is not False:
         # Once, and not for each group of a tree.
         consolidate_metadata(root.zarr_group.store, zarr_format=root.zarr_group.zarr_format)
@@ -162,6 +164,17 @@ def _parts(
         is_root = node is data
         dataset = node.to_dataset(inherit=with_inherited or is_root)
         yield root if is_root else root.get_child_store(path), dataset, encoding.get(node.path, {})
+
+
+def _dump(dataset: Dataset, store: Store, writer: _Writer, encoding: Mapping[Any, Any]) -> None:
+    """Create the arrays of a dataset, and give the writer what goes into them."""
+    _require_names(dataset)
+    part = store._validate_and_autodetect_region(dataset)
+    store._validate_encoding(encoding)
+    with warnings.catch_warnings():
+        # xarray's name of an array without a name; v3 reserves such names.
+        warnings.filterwarnings("ignore", message=f".*'{_UNNAMED}'")
+        dump_to_store(part, store, writer, encoding=encoding)
 
 
 def _as_dataset(array: DataArray) -> Dataset:
