@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 from zarrix import _engine
 from zarrix._errors import suggestion
-from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.memory import memory_bytes
 
 __all__ = ["Config", "config"]
@@ -564,6 +563,9 @@ def _refuse_or_warn(key: str, value: Any) -> None:
         if value != fixed:
             raise ValueError(f"config {key!r} is {fixed!r} here and not {value!r}: {instead}")
     elif value != _WITHOUT_EFFECT.get(key):
+        # Import time: few settings warn.
+        from zarrix._runtime.caller import warn_caller
+
         warn_caller(f"config {key!r} of zarr-python has no effect in zarrix", UserWarning)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import os
 import stat
@@ -142,6 +141,9 @@ class LocalStore(EngineStore):
         if os.path.lexists(dest):
             raise FileExistsError(f"{dest!r} exists, so {self.path!r} cannot be moved there")
         refuse_overlap("move", dest, [(self, "")])
+        # Import time: few stores are moved.
+        import asyncio
+
         await asyncio.to_thread(_move, self.path, dest)
         self.path = dest
         self.__dict__.pop("_engine", None)

@@ -151,7 +151,9 @@ def fetch(
             _read_alone(entry, cancel)
             continue
         array._refresh()
-        if array.shape != shape or array.dtype != dtype:
+        # The shape and dtype of a native entry, without a call for each.
+        metadata = array._metadata
+        if metadata.shape != shape or metadata.dtype != dtype:
             _check_changed(entry)
         padding = padding if entry.border == "pad" else None
         buffer: Any = entry.starts
