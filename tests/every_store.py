@@ -11,8 +11,7 @@ import json
 import logging
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,12 +154,11 @@ def _mongodb(folder: Path) -> tuple[Any, Any]:
         def _connect(self) -> Any:
             return mongomock.MongoClient(_store=servers)
 
-        @contextmanager
-        def _opened(self) -> Iterator[Any]:
+        def _with_handle(self, function: Callable[[Any], Any]) -> Any:
             # As a server does. What the mock holds may not change while it is gone through, and it
             # empties a document before it fills it with another.
-            with one_at_a_time, super()._opened() as client:
-                yield client
+            with one_at_a_time:
+                return super()._with_handle(function)
 
     return Mocked(), Mocked()
 
