@@ -20,6 +20,11 @@ from hypothesis import settings
 from servers import SERVERS, Running, new_bucket
 from servers.shared import shared
 
+# Before any module of tests imports netCDF4: its HDF5 would be the one that the plugins find, and
+# h5py could not create a dataset with their Blosc.
+with contextlib.suppress(ImportError):
+    import hdf5plugin  # noqa: F401
+
 EXPLORE = os.environ.get("ZARRIX_EXPLORE")
 
 # Programs and plugins that run in the environments of other projects, which have what they import.
