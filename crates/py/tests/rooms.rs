@@ -16,8 +16,8 @@ const LAYERS: [&[&str]; 13] = [
     &["error"],
     &["interrupt"],
     &["notices"],
-    &["buffer", "callback", "codec", "npystring", "results", "workers"],
-    &["numpy_table"],
+    &["buffer", "callback", "codec", "npystring", "results"],
+    &["numpy_table", "workers"],
 ];
 
 #[test]
