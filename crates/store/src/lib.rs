@@ -60,11 +60,12 @@ pub const LOCKS_ARE_WHOLE: bool = sys::LOCKS_ARE_WHOLE;
 /// Items for crates that speak the protocol of a further kind of server.
 pub mod protocol {
     pub use crate::key::PARTIAL;
+    pub use crate::object::answers::Most;
     pub use crate::object::backoff::pause;
     pub use crate::object::budget::permit;
     pub use crate::object::failure::late;
     pub use crate::object::names::unique_name;
     pub use crate::object::pace::Pace;
     pub use crate::object::protocol::{FileSystem, Limits, Protocol, Terms};
-    pub use crate::object::transport::{LEAST_BYTES_PER_S, Most};
+    pub use crate::object::transport::LEAST_BYTES_PER_S;
 }

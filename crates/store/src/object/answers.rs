@@ -8,7 +8,10 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use object_store::client::{HttpError, HttpRequest};
 
 use super::failure::not_an_answer;
-use super::transport::Most;
+
+/// Attached to a request for a value: the most bytes to accept. One byte more is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Most(pub u64);
 
 /// How much of a document is looked at for its first element.
 const PROLOGUE_BYTES: usize = 4096;

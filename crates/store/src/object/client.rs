@@ -11,6 +11,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
 use zarrix_codec::memory::with_room;
 
+use super::answers::Most;
 use super::cache::{Cache, Question};
 use super::connect::{self, Connected};
 use super::failure::{self, is_absent, status_of};
@@ -21,7 +22,6 @@ use super::pages;
 use super::place::{Place, Service};
 use super::protocol::FileSystem;
 use super::response::{Received, generation};
-use super::transport::Most;
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::ranges::{READ_ATTEMPTS, coalesce_ranges};

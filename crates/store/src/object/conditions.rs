@@ -18,11 +18,11 @@ use object_store::{
     PutPayload, UpdateVersion,
 };
 
+use super::answers::Most;
 use super::client::Client;
 use super::failure::{is_absent, is_passing, status_of};
 use super::names::unique_name;
 use super::place::Service;
-use super::transport::Most;
 use crate::error::Result;
 use crate::key::PARTIAL;
 use crate::process::notice;

@@ -22,7 +22,7 @@ use object_store::client::{
 use tokio::time::timeout;
 use zarrix_codec::memory::{Grow, with_room};
 
-use super::answers::Expected;
+use super::answers::{Expected, Most};
 use super::budget;
 use super::failure::{NO_CREDENTIALS, interrupted, late, no_memory, perhaps_passing, too_long};
 use super::pace::Pace;
@@ -39,10 +39,6 @@ const LISTING_BYTES: u64 = 256 << 20;
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 /// Time limit of a machine's own metadata service; most machines have none.
 const METADATA_TIME: Duration = Duration::from_secs(2);
-
-/// Attached to a request for a value: the most bytes to accept. One byte more is read.
-#[derive(Clone, Copy, Debug)]
-pub struct Most(pub u64);
 
 /// Makes clients whose exchanges go through this module.
 #[derive(Debug)]
