@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,21 @@ def test_links_are_followed_before_and_at_the_end(folder: Path) -> None:
     check("apart", zarr.DirectoryStore("other"), "out", real, "a")
     os.symlink("loop", "loop")
     check("apart", "loop", "", real, "")
+
+
+def test_links_that_lead_twice_to_the_one_before_take_no_time(folder: Path) -> None:
+    (folder / "0").mkdir()
+    for number in range(1, 40):
+        above = folder / str(number)
+        above.mkdir()
+        (above / "up").symlink_to("..")
+        (above / "both").symlink_to(
+            f"../{number - 1}/both/up/{number - 1}/both" if number > 1 else "../0"
+        )
+    (folder / "0" / "up").symlink_to("..")
+    started = time.perf_counter()
+    check("inside", "39/both/x", "", folder, "")
+    assert time.perf_counter() - started < 10
 
 
 def test_two_names_of_one_file_are_the_same(folder: Path) -> None:

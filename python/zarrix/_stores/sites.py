@@ -18,8 +18,6 @@ __all__ = ["Site", "folder_of", "names_of", "of_engine", "of_file", "of_server"]
 _INSIDE = "//"
 """Stands between the names of a file and the names in it; no file has this name."""
 
-# The number of links that the system follows in one path.
-_MOST_LINKS = 40
 _THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0"))
 # Hosts that are one service, and that may have the bucket before them.
 _SERVICES = (
@@ -109,17 +107,21 @@ def _identities(root: str, names: tuple[str, ...]) -> Iterator[tuple[int, int] |
         yield (status.st_dev, status.st_ino) if status.st_ino else None
 
 
-def _links(path: str, left: int = _MOST_LINKS) -> Iterator[str]:
-    """Every symbolic link that the system follows on the way to ``path``."""
+def _links(path: str, seen: set[str] | None = None) -> Iterator[str]:
+    """Every symbolic link on the way to ``path``, once: also those in the targets of links."""
+    seen = set() if seen is None else seen
     drive, below = os.path.splitdrive(path)
     at = drive + os.sep
     for name in below.split(os.sep):
         at = os.path.join(at, name)
-        if left and os.path.islink(at):
+        if not os.path.islink(at):
+            continue
+        if at not in seen:
+            seen.add(at)
             yield at
             target = os.path.join(os.path.dirname(at), os.readlink(at))
-            yield from _links(os.path.abspath(target), left - 1)
-            at = os.path.realpath(at)
+            yield from _links(os.path.abspath(target), seen)
+        at = os.path.realpath(at)
 
 
 def of_server(host: str, path: str, inside: str = "") -> Site:
