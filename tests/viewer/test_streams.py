@@ -16,6 +16,7 @@ pytest.importorskip("starlette")
 
 from viewer.asgi import Client
 from zarrix import viewer
+from zarrix.viewer import _streams
 from zarrix.viewer._app import root_of
 from zarrix.viewer._roots import Roots
 from zarrix.viewer._streams import events_of
@@ -189,3 +190,66 @@ def test_a_widget_keeps_the_bounds_of_the_server() -> None:
         assert widget._requests == widget._waiting == {}
     finally:
         widget.close()
+
+
+@pytest.mark.parametrize("route", ["verify", "events"])
+def test_a_stream_of_a_damaged_member_is_refused(route: str) -> None:
+    root = damaged()
+    root.store["bad/.zarray"] = b'{"zarr_format": 2, "shape": "many"}'
+    found = Client(viewer.app(root)).get(f"/api/{route}", path="bad")
+    assert (found.status, found.json()["kind"]) == (422, "metadata")
+
+
+def test_a_store_that_fails_in_a_check_is_its_last_event() -> None:
+    """The status has been sent; the connection is not broken off without a word."""
+
+    class Failing(dict):  # type: ignore[type-arg]
+        fails = False
+
+        def __iter__(self) -> Any:
+            if self.fails:
+                raise OSError("the disk is gone")
+            return super().__iter__()
+
+        keys = __iter__  # type: ignore[assignment]
+
+    store = Failing()
+    zarr.array(np.arange(4), store=store, chunks=2)
+    client = Client(viewer.app(zarr.open(store, mode="r")))
+    store.fails = True
+    found = client.get("/api/verify")
+    assert found.status == 200
+    ((name, value),) = events(found.body)
+    assert (name, value["kind"]) == ("error", "store")
+    assert "the disk is gone" in value["error"]
+
+
+def test_a_check_names_members_that_cannot_be_opened() -> None:
+    root = damaged()
+    root.store["in/bad/.zarray"] = b'{"zarr_format": 2, "shape": "many"}'
+    told = events(Client(viewer.app(root)).get("/api/verify").body)
+    broken = {value["path"]: value["key"] for name, value in told if name == "broken"}
+    assert broken == {"in/b": "in/b/1.0", "in/bad": "in/bad"}
+    assert (told[-1][1]["ok"], told[-1][1]["broken"]) == (False, 2)
+
+
+def test_a_check_of_more_members_than_it_looks_at_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_streams, "_MOST_MEMBERS", 2)
+    told = events(Client(viewer.app(damaged())).get("/api/verify").body)
+    assert (told[-1][0], told[-1][1]["kind"]) == ("error", "too-large")
+
+
+def test_changes_of_an_array_whose_metadata_is_damaged_go_on(tmp_path: Path) -> None:
+    root = zarr.open_group(tmp_path / "g", mode="w", zarr_format=2)
+    root["a"] = [1, 2]
+    told = events_of(Roots([root_of(str(tmp_path / "g"))]), "events", {"path": "a"})
+    assert next(told) == ("", None)
+    document = tmp_path / "g/a/.zarray"
+    good = document.read_bytes()
+    document.write_bytes(b"{")
+    first = next(value for name, value in itertools.islice(told, 200) if name == "changed")
+    document.write_bytes(good)
+    second = next(value for name, value in itertools.islice(told, 200) if name == "changed")
+    assert first["etag"] != second["etag"]

@@ -13,7 +13,7 @@ from zarrix.viewer._calls import Calls, Room, while_connected
 from zarrix.viewer._event_stream import steps_of
 from zarrix.viewer._guard import HEADERS, Guard, new_token
 from zarrix.viewer._roots import Root, Roots
-from zarrix.viewer._routes import ROUTES, answer
+from zarrix.viewer._routes import ROUTES, answer, failure
 from zarrix.viewer._send import Send, begin, end, piecewise, whole
 from zarrix.viewer._static import static_file
 from zarrix.viewer._streams import STREAMS, events_of
@@ -175,10 +175,14 @@ class _Page:
             raise Refused(503, f"{_STREAMS_AT_ONCE} streams are open already")
         self._streams += 1
         try:
-            events = await self.calls.run(
-                events_of, self._roots, name, given, cancel, cancel=cancel
-            )
-            step = steps_of(events)
+            try:
+                events = await self.calls.run(
+                    events_of, self._roots, name, given, cancel, cancel=cancel
+                )
+            except Exception as error:
+                await _respond(send, failure(error, name), method)
+                return
+            step = steps_of(events, name)
             headers = {"content-type": "text/event-stream; charset=utf-8"}
             await begin(send, 200, {"cache-control": "no-store", **HEADERS, **headers})
             while (found := await self.steps.run(step, cancel=cancel)) is not None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from zarrix._display.printable import printable
 from zarrix._engine import CancelToken
+from zarrix._errors import ZarrixError
 from zarrix._nodes import nodes
 from zarrix._nodes.broken import BrokenMember
 from zarrix._stores.keys import key_of
@@ -31,7 +32,7 @@ Event = tuple[str, Any]
 # A step of a check: decoded bytes, and chunks.
 _STEP_BYTES = 64 * 2**20
 _STEP_CHUNKS = 256
-_MOST_ARRAYS = 10_000
+_MOST_MEMBERS = 100_000
 _REASON = 500
 _LOOK_S = 2.0
 _TICK_S = 0.5
@@ -74,6 +75,11 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
     total = done = broken = 0
     for path, array in _arrays(roots, given.text("path")):
         check_going(given.cancel)
+        if isinstance(array, BrokenMember):
+            broken += 1
+            reason = printable(str(array.reason))[:_REASON]
+            yield "broken", {"path": path, "key": path, "coords": None, "reason": reason}
+            continue
         found = array._io.stored_chunks()
         total += len(found)
         listed.append((path, array, found))
@@ -102,19 +108,24 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
 
 
 def _arrays(roots: Roots, path: str) -> Iterator[tuple[str, Any]]:
+    """All arrays below a node, and the members that cannot be opened."""
     node = roots.find(path)
     if is_array(node):
         yield path, node
         return
-    waiting, count = [path], 0
-    while waiting and count < _MOST_ARRAYS:
+    waiting, left = [path], _MOST_MEMBERS
+    while waiting:
         group = waiting.pop()
-        for name, member in roots.members(group, _MOST_ARRAYS):
+        names = roots.names(group)
+        left -= len(names)
+        if left < 0:
+            most = f"more than {_MOST_MEMBERS} members; 'zarrix verify' checks all"
+            raise Refused(413, f"{path or '/'} has {most}", "too-large")
+        for name, member in roots.members(group, len(names), names):
             below = key_of(group, name)
-            if is_array(member):
-                count += 1
+            if is_array(member) or isinstance(member, BrokenMember):
                 yield below, member
-            elif not isinstance(member, BrokenMember):
+            else:
                 waiting.append(below)
 
 
@@ -152,6 +163,8 @@ def _state(roots: Roots, path: str) -> str:
         node = roots.find(path, anew=True)
     except Refused:
         return "gone"
+    except (ZarrixError, OSError):
+        return "damaged"
     found = hashlib.blake2b(digest_size=8)
     if is_array(node):
         found.update(nodes.array_document(node._metadata))
