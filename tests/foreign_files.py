@@ -20,6 +20,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ import zarrix as zarr
 from zarrix.convert import open_file, virtual
 from zarrix.errors import ZarrixError
 
-__all__ = ["KINDS", "Drawn", "checked", "draw"]
+__all__ = ["KINDS", "Drawn", "checked", "draw", "missing"]
 
 NUMBERS = ("u1", "i2", "<u4", "i8", "f4", "f8", ">i2", ">f4", ">u8", "f2", "c8", "c16")
 
@@ -263,45 +264,62 @@ def write_matlab(folder: Path, rng: Any) -> Drawn:
     return Drawn(path, {}, found)
 
 
-def write_tiff(folder: Path, rng: Any) -> Drawn:
+def write_tiff(folder: Path, rng: Any, feature: str = "") -> Drawn:
+    """One of ``ome``, ``big``, ``tiled``, ``jpeg`` and ``palette`` for sure, all else at random."""
     tifffile = importlib.import_module("tifffile")
-    path = folder / pick(rng, ["x.tif", "x.ome.tif"])
-    dtype = pick(rng, ["u1", "u2", "i2", "f4", "f8", "u4"])
-    pages, height, width = (int(n) for n in rng.integers(1, 60, 3))
-    colour = dtype in ("u1", "u2") and rng.random() < 0.3
-    options: dict[str, Any] = {"photometric": "minisblack"}
-    shape: tuple[int, ...] = (pages % 5 + 1, height, width)
-    if colour:
-        planar = pick(rng, ["contig", "separate"])
-        shape = (*shape, 3) if planar == "contig" else (shape[0], 3, height, width)
-        options = {"photometric": "rgb", "planarconfig": planar}
-    elif dtype == "u1" and rng.random() < 0.15 and not path.name.endswith("ome.tif"):
-        colours = rng.integers(0, 2**16, (3, 256)).astype("u2")
-        options = {"photometric": "palette", "colormap": colours}
-    has_codecs = importlib.util.find_spec("imagecodecs") is not None
-    codecs = [None, "zlib", "zlib"] + (["lzw", "zstd", "packbits", "lzma"] if has_codecs else [])
-    if has_codecs and dtype == "u1" and colour:
-        codecs += ["jpeg", "webp"] if options["planarconfig"] == "contig" else []
-    options["compression"] = pick(rng, codecs)
-    if has_codecs and options["compression"] in ("zlib", "lzw", "zstd") and rng.random() < 0.5:
-        options["predictor"] = True
-    layout = pick(rng, [{"tile": (16, 32)}, {"rowsperstrip": int(rng.integers(1, 20))}, {}])
-    value = values(rng, dtype, shape, finite=True)
-    with tifffile.TiffWriter(
-        path, bigtiff=bool(rng.random() < 0.5), byteorder=pick(rng, "<>")
-    ) as writer:
+    name = "x.ome.tif" if feature == "ome" else "x.tif"
+    path = folder / (pick(rng, [name, "x.ome.tif"]) if feature in ("", "big", "tiled") else name)
+    value, options = _tiff_pixels(rng, feature, may_map=not path.name.endswith("ome.tif"))
+    options |= _tiff_codec(rng, feature, value.dtype, options)
+    layouts = [{"tile": (16, 32)}, {"rowsperstrip": int(rng.integers(1, 20))}, {}]
+    layout = pick(rng, layouts[:1] if feature == "tiled" else layouts)
+    big = feature == "big" or bool(rng.random() < 0.5)
+    with tifffile.TiffWriter(path, bigtiff=big, byteorder=pick(rng, "<>")) as writer:
         writer.write(value, **options, **layout)
+    with tifffile.TiffFile(path) as file:
+        page = file.pages[0]
+        has = {
+            "": True, "ome": file.is_ome, "big": file.is_bigtiff, "tiled": page.is_tiled,
+            "jpeg": page.compression == 7, "palette": page.photometric == 3,
+        }  # fmt: skip
+        assert has[feature], feature
     return Drawn(path, {}, {"": tifffile.imread(path)})
 
 
+def _tiff_pixels(rng: Any, feature: str, *, may_map: bool) -> tuple[Any, dict[str, Any]]:
+    """The elements of all pages, and what a pixel means."""
+    always_bytes = feature in ("jpeg", "palette")
+    dtype = "u1" if always_bytes else pick(rng, ["u1", "u2", "i2", "f4", "f8", "u4"])
+    pages, height, width = (int(n) for n in rng.integers(1, 60, 3))
+    shape: tuple[int, ...] = (pages % 5 + 1, height, width)
+    options: dict[str, Any] = {"photometric": "minisblack"}
+    if feature == "palette" or (may_map and dtype == "u1" and rng.random() < 0.1):
+        colours = rng.integers(0, 2**16, (3, 256)).astype("u2")
+        options = {"photometric": "palette", "colormap": colours}
+    elif dtype in ("u1", "u2") and rng.random() < 0.3:
+        planar = "contig" if feature == "jpeg" else pick(rng, ["contig", "separate"])
+        shape = (*shape, 3) if planar == "contig" else (shape[0], 3, height, width)
+        options = {"photometric": "rgb", "planarconfig": planar}
+    return values(rng, dtype, shape, finite=True), options
+
+
+def _tiff_codec(rng: Any, feature: str, dtype: Any, pixels: dict[str, Any]) -> dict[str, Any]:
+    if feature == "jpeg":
+        return {"compression": "jpeg"}
+    has_codecs = importlib.util.find_spec("imagecodecs") is not None
+    codecs = [None, "zlib", "zlib"] + (["lzw", "zstd", "packbits", "lzma"] if has_codecs else [])
+    if has_codecs and dtype == "u1" and pixels.get("planarconfig") == "contig":
+        codecs += ["jpeg", "webp"]
+    codec = pick(rng, codecs)
+    if has_codecs and codec in ("zlib", "lzw", "zstd") and rng.random() < 0.5:
+        return {"compression": codec, "predictor": True}
+    return {"compression": codec}
+
+
 def write_n5(folder: Path, rng: Any) -> Drawn:
-    """N5 by its specification; z5py or TensorStore, where one is installed."""
-    path, shape = folder / "x.n5", shape_of(rng)
-    value = values(rng, pick(rng, ["u1", "i2", "u4", "i8", "f4", "f8"]), shape)
-    block = tuple(int(rng.integers(1, n + 1)) for n in shape)
-    with contextlib.suppress(ImportError):
-        if rng.random() < 0.7:
-            return _write_tensorstore(path, rng, value, block)
+    """N5 by its specification: blocks of any codec, of which some are missing."""
+    path, value, block = _n5_values(folder, rng)
+    shape = value.shape
     codec = pick(rng, [None, "gzip", "bz2", "zstd"])
     get_codec = importlib.import_module("numcodecs").get_codec
     names = {None: "raw", "gzip": "gzip", "bz2": "bzip2", "zstd": "zstd"}
@@ -329,8 +347,29 @@ def write_n5(folder: Path, rng: Any) -> Drawn:
     return Drawn(path, {}, {"data": expected})
 
 
-def _write_tensorstore(path: Path, rng: Any, value: Any, block: tuple[int, ...]) -> Drawn:
+def _n5_values(folder: Path, rng: Any) -> tuple[Path, Any, tuple[int, ...]]:
+    shape = shape_of(rng)
+    value = values(rng, pick(rng, ["u1", "i2", "u4", "i8", "f4", "f8"]), shape)
+    return folder / "x.n5", value, tuple(int(rng.integers(1, n + 1)) for n in shape)
+
+
+def write_z5py(folder: Path, rng: Any) -> Drawn:
+    library = importlib.import_module("z5py")
+    path, value, block = _n5_values(folder, rng)
+    codec = pick(rng, ["raw", "gzip", "bzip2", "zstd", "blosc", "xz", "lz4"])
+    file = library.File(str(path), "w", use_zarr_format=False)
+    made = file.require_group("g").create_dataset(
+        "data", shape=value.shape, dtype=value.dtype.name, chunks=block, compression=codec
+    )
+    made.attrs["unit"] = "nm"
+    written = tuple(slice(0, pick(rng, [n, n // 2 + 1])) for n in value.shape)
+    made[written] = value[written]
+    return Drawn(path, {}, {"g/data": np.asarray(made[:])})
+
+
+def write_tensorstore(folder: Path, rng: Any) -> Drawn:
     library = importlib.import_module("tensorstore")
+    path, value, block = _n5_values(folder, rng)
     kinds = ["raw", "gzip", "bzip2", "zstd", "blosc", "xz"]
     compression: dict[str, Any] = {"type": pick(rng, kinds)}
     if compression["type"] == "blosc":
@@ -421,8 +460,15 @@ KINDS: dict[str, tuple[Callable[[Path, Any], Drawn], int]] = {
     "netcdf3": (write_netcdf3, 40),
     "pytables": (write_pytables, 40),
     "matlab": (write_matlab, 20),
-    "tiff": (write_tiff, 70),
-    "n5": (write_n5, 30),
+    "tiff": (write_tiff, 20),
+    "tiff-ome": (partial(write_tiff, feature="ome"), 12),
+    "tiff-big": (partial(write_tiff, feature="big"), 10),
+    "tiff-tiled": (partial(write_tiff, feature="tiled"), 10),
+    "tiff-jpeg": (partial(write_tiff, feature="jpeg"), 10),
+    "tiff-palette": (partial(write_tiff, feature="palette"), 8),
+    "n5": (write_n5, 10),
+    "n5-z5py": (write_z5py, 10),
+    "n5-tensorstore": (write_tensorstore, 10),
     "npz": (write_npz, 15),
     "safetensors": (write_safetensors, 10),
     "csv": (write_csv, 20),
@@ -430,10 +476,17 @@ KINDS: dict[str, tuple[Callable[[Path, Any], Drawn], int]] = {
 }
 """By kind: what writes a file, and how many of the 500 it writes."""
 
-NEEDS = {
+_NEEDS = {
     "hdf5": "h5py", "netcdf4": "netCDF4", "netcdf3": "netCDF4", "pytables": "tables",
-    "matlab": "h5py", "tiff": "tifffile", "n5": "numcodecs", "safetensors": "safetensors",
+    "matlab": "h5py", "tiff": "tifffile", "n5": "numcodecs", "n5-z5py": "z5py",
+    "n5-tensorstore": "tensorstore", "safetensors": "safetensors", "tiff-jpeg": "imagecodecs",
 }  # fmt: skip
+
+
+def missing(kind: str) -> str | None:
+    """The library that a kind needs and that is not installed."""
+    needed = {_NEEDS.get(kind), _NEEDS.get(kind.partition("-")[0])} - {None}
+    return next((one for one in sorted(needed) if importlib.util.find_spec(one) is None), None)
 
 
 def draw(kind: str, number: int, folder: Path) -> Drawn:
@@ -506,8 +559,8 @@ def main() -> int:
     counted: Counter[str] = Counter()
     warnings.simplefilter("ignore")
     for kind in arguments.kind or KINDS:
-        if importlib.util.find_spec(NEEDS.get(kind, "numpy")) is None:
-            print(f"{kind}: left out, because {NEEDS[kind]} is not installed")
+        if lacking := missing(kind):
+            print(f"{kind}: left out, because {lacking} is not installed")
             continue
         of_kind: Counter[str] = Counter()
         for number in range(arguments.first, arguments.first + KINDS[kind][1]):

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from foreign_files import KINDS, NEEDS, checked, draw
+from foreign_files import KINDS, checked, draw, missing
 
 # A part of the 500 by default.
 _EACH = 4
@@ -21,7 +21,8 @@ _EACH = 4
     ],
 )
 def test_a_file_is_what_its_library_reads(kind: str, number: int, tmp_path: Path) -> None:
-    pytest.importorskip(NEEDS.get(kind, "numpy"))
+    if lacking := missing(kind):
+        pytest.skip(f"{lacking} is not installed")
     with warnings.catch_warnings():
         # The libraries warn of what they write.
         warnings.simplefilter("ignore")

@@ -285,7 +285,7 @@ class _Walk:
         )
 
     def _dimension_names(self, dataset: Any) -> list[str | None] | None:
-        """The names that dimension scales give to the axes."""
+        """The names that dimension scales give to the axes; all names, where there is no axis."""
         names: list[str | None] = []
         with contextlib.suppress(RuntimeError, KeyError, ValueError):
             is_scale = self._h5py.h5ds.is_scale(dataset.id)
@@ -296,7 +296,7 @@ class _Walk:
                 if name is None and is_scale and len(dataset.shape) == 1:
                     name = dataset.name.rpartition("/")[2]
                 names.append(name)
-        return names if any(names) else None
+        return names if any(names) or dataset.shape == () else None
 
 
 def _is_no_name(name: str) -> bool:

@@ -88,7 +88,8 @@ class _Header:
             raw = self._take(count * dtype.itemsize)
             self._take(-len(raw) % 4)
             if kind == 2:
-                found[name] = raw.decode("utf-8", "replace")
+                # As the library reads it, which stores a NUL for text without characters.
+                found[name] = raw.decode("utf-8", "replace").replace("\0", "")
                 continue
             values = np.frombuffer(raw, dtype).tolist()
             found[name] = values[0] if len(values) == 1 else values
@@ -152,7 +153,7 @@ class _Header:
             else:
                 shape = tuple(dimensions[i][1] for i in axes)
                 one = flat_array(file, begin, shape, dtype)
-            one.attributes, one.dimension_names = notes, names or None
+            one.attributes, one.dimension_names = notes, names
             mask(one)
             source.arrays[name] = one
         return source

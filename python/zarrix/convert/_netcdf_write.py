@@ -148,6 +148,9 @@ def _planned_variable(h5py: Any, name: str, array: Any) -> _Variable:
         made.convert = lambda value: np.ascontiguousarray(value).view("i1")
     elif kind in "mM":
         _plan_times(made)
+    elif kind == "S" and itemsize == 1:
+        # Characters, as NetCDF has them.
+        made.dtype = np.dtype("S1")
     elif kind == "S":
         made.dtype, made.shape = np.dtype("S1"), (*array.shape, itemsize)
         made.convert = lambda value: np.ascontiguousarray(value).reshape(*value.shape, 1).view("S1")

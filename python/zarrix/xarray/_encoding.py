@@ -11,7 +11,7 @@ from xarray.coding.strings import check_vlen_dtype
 from zarrix._array.array import Array
 from zarrix._codecs.chain import split_chain
 
-__all__ = ["codecs_of", "dimensions_of", "new_array_options"]
+__all__ = ["codecs_of", "dimensions_of", "new_array_options", "take_unlimited"]
 
 
 def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -54,6 +54,20 @@ def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[
         for name, value in attributes.items()
         if name != DIMENSION_KEY and not name.lower().startswith("_nc")
     }
+
+
+def take_unlimited(dimensions: tuple[Any, ...], attributes: dict[str, Any]) -> set[Any]:
+    """The dimensions without a limit, whose axes an import names in an attribute.
+
+    The attribute is taken out: in xarray such dimensions belong to the encoding of a dataset.
+    """
+    axes = attributes.get("unlimited_axes")
+    is_ours = isinstance(axes, list) and all(
+        type(one) is int and 0 <= one < len(dimensions) for one in axes
+    )
+    if not is_ours:
+        return set()
+    return {dimensions[one] for one in attributes.pop("unlimited_axes")}
 
 
 def _attributes_of(array: Array) -> dict[str, Any]:

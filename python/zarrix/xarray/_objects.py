@@ -10,7 +10,7 @@ from xarray import conventions
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix.xarray._backend import ZarrixBackend
-from zarrix.xarray._encoding import codecs_of, dimensions_of
+from zarrix.xarray._encoding import codecs_of, dimensions_of, take_unlimited
 from zarrix.xarray._store import variable_of
 
 __all__ = ["data_array", "dataset"]
@@ -29,6 +29,7 @@ def data_array(array: Array, name: str | None, chunks: Any) -> xarray.DataArray:
     except KeyError:
         dimensions = tuple(f"dim_{axis}" for axis in range(array.ndim))
         attributes = array.attrs.asdict()
+    take_unlimited(dimensions, attributes)
     as_mask = array.zarr_format == 2
     variable = variable_of(array, dimensions, attributes, codecs_of(array), as_mask=as_mask)
     decoded = conventions.decode_cf_variable(name, variable)

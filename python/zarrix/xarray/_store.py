@@ -26,7 +26,7 @@ from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
 from zarrix._nodes.attributes import require_json
-from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options
+from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options, take_unlimited
 from zarrix.xarray._open import groups_below, only_consolidated, open_root
 from zarrix.xarray._variable import StoredVariable, sizes
 
@@ -36,11 +36,12 @@ __all__ = ["Store", "variable_of"]
 class Store(ZarrStore):
     """The variables of a group, for xarray; the options are those of `ZarrStore`."""
 
-    __slots__ = ("_codecs",)
+    __slots__ = ("_codecs", "_unlimited")
 
     def __init__(self, *options: Any, **named: Any) -> None:
         super().__init__(*options, **named)
         self._codecs: dict[bytes | None, dict[str, Any]] = {}
+        self._unlimited: set[Any] = set()
 
     @classmethod
     def open_group(  # type: ignore[override]  # The same options, by name.
@@ -113,6 +114,7 @@ class Store(ZarrStore):
         """The variable of an array; its elements are read when they are used."""
         array = self.members[name]
         dimensions, attributes = dimensions_of(array, nczarr=self._mode == "r")
+        self._unlimited |= take_unlimited(dimensions, attributes)
         as_mask = self._use_zarr_fill_value_as_mask
         return variable_of(array, dimensions, attributes, self._codecs_of(array), as_mask=as_mask)
 
@@ -122,6 +124,10 @@ class Store(ZarrStore):
         if found is None or array._document is None:
             found = self._codecs[array._document] = codecs_of(array)
         return found
+
+    def get_encoding(self) -> dict[str, Any]:
+        """The dimensions without a limit of the variables that were opened."""
+        return {"unlimited_dims": set(self._unlimited)} if self._unlimited else {}
 
     def get_dimensions(self) -> dict[Any, int]:
         """Names and lengths of the dimensions of all arrays."""
