@@ -27,15 +27,11 @@ def test_an_empty_destination_is_an_error(folder: Path, capsys: Any) -> None:
     assert os.listdir(folder) == ["n.npy"]
 
 
-@pytest.mark.parametrize("mine", ["notes.txt", "inside/0.0", "0"])
+@pytest.mark.parametrize("mine", ["notes.txt", "inside/0.0", "0", "c/0/1", "c"])
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_with_files_of_a_user_is_refused(mine: str, overwrite: bool, folder: Path) -> None:
     (folder / "mine" / mine).parent.mkdir(parents=True)
     (folder / "mine" / mine).write_text("mine")
-    if mine == "0" and overwrite:
-        pytest.skip("the name of a chunk, which overwrite= removes")
-    if mine == "inside/0.0" and overwrite:
-        pytest.skip("the name of a chunk, which overwrite= removes")
     with pytest.raises(ValueError, match=mine.split("/")[0]):
         zarr.import_("n.npy", "mine", overwrite=overwrite)
     assert (folder / "mine" / mine).read_text() == "mine"
@@ -103,6 +99,45 @@ def interrupted(*args: Any, **options: Any) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         zarr.import_(*args, memory="8 KiB", chunks=(100,), progress=stop, **options)
+
+
+@pytest.mark.parametrize("mine", ["notes.txt", "mine/0", "mine/0.1", "c/0"])
+@pytest.mark.parametrize("unfinished", [False, True])
+def test_overwrite_removes_chunks_of_arrays_that_are_there_or_recorded(
+    unfinished: bool, mine: str, folder: Path
+) -> None:
+    np.savez("s.npz", a=np.arange(1000), b=np.arange(1000))
+    options: dict[str, Any] = {"memory": "8 KiB", "chunks": (100,)}
+    if unfinished:
+        interrupted("s.npz", "d.zarr")
+    else:
+        zarr.import_("s.npz", "d.zarr", **options)
+    (folder / "d.zarr" / mine).parent.mkdir(exist_ok=True)
+    (folder / "d.zarr" / mine).write_text("mine")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(ConversionError, match=rf"holds '{mine}', which is not of an array"):
+        zarr.import_("n.npy", "d.zarr", overwrite=True)
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    # What was begun is not forgotten by that error.
+    (folder / "d.zarr" / mine).unlink()
+    if unfinished:
+        assert zarr.import_("s.npz", "d.zarr", resume=True, **options).kept
+    zarr.import_("n.npy", "d.zarr", overwrite=True)
+    assert zarr.load("d.zarr").tolist() == [*range(6)]
+    assert not (folder / "d.zarr" / "a").exists()
+
+
+def test_an_overwrite_that_is_killed_while_it_removes_can_be_repeated(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez("s.npz", a=np.arange(1000), b=np.arange(1000))
+    interrupted("s.npz", "d.zarr")
+    with monkeypatch.context() as patched:
+        patched.setattr(zarr.DirectoryStore, "rmdir", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            zarr.import_("n.npy", "d.zarr", overwrite=True)
+    zarr.import_("n.npy", "d.zarr", overwrite=True)
+    assert zarr.load("d.zarr").tolist() == [*range(6)]
 
 
 def test_an_import_does_not_continue_if_only_the_content_changed(folder: Path) -> None:

@@ -546,11 +546,13 @@ def require_ours(store: Store, path: str) -> list[str]:
 def stranger(store: Store, path: str, *, apart: str = "") -> str | None:
     """The name of a file below ``path`` that is not part of the Zarr format; None if there is none.
 
-    What lies in the folder ``apart`` does not count.
+    The key ``apart``, and what lies in the folder of that name, does not count.
     """
     beside = store.engine_path(key_of(path, apart)) + "/" if apart else None
     keys = store._engine.list_prefix(store.engine_path(path))
-    return _stranger(store, path, [one for one in keys if not beside or not one.startswith(beside)])
+    return _stranger(
+        store, path, [one for one in keys if not beside or not f"{one}/".startswith(beside)]
+    )
 
 
 def _stranger(store: Store, path: str, stored: list[str]) -> str | None:

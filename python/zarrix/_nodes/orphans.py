@@ -11,14 +11,16 @@ metadata may have been lost by mistake: creating an array there is an error unle
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from zarrix import _engine
 from zarrix._stores.base import Store
 from zarrix._stores.keys import is_document
 
-__all__ = ["chunk_left", "forget_attributes"]
+__all__ = ["chunk_left", "forget_attributes", "lost_chunk"]
 
 _CHUNK = re.compile(r"c|(?:c\.)?\d+(?:\.\d+)*")
+_CHUNK_IN_ARRAY = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
 _CHUNK_FOLDER = re.compile(r"c|\d+")
 # Stores that list the names below a path without visiting all other keys.
 _LISTED = (_engine.LocalStore, _engine.MemoryStore, _engine.ZipStore, _engine.ObjectStore)
@@ -41,6 +43,18 @@ def chunk_left(store: Store, path: str) -> str | None:
         # A group or an array may have such a name, too.
         if keys and not any(map(is_document, names)) and _CHUNK.fullmatch(names[0]):
             return keys[0]
+    return None
+
+
+def lost_chunk(keys: Iterable[str], is_array: Callable[[str], bool]) -> str | None:
+    """The first of some keys that has the name of a chunk, and is in none of the arrays there."""
+    for key in keys:
+        names = key.split("/")
+        starts = range(len(names))
+        # The array that is the highest: below it, numbers are parts of chunk keys.
+        inside = [i for i in starts if _CHUNK_IN_ARRAY.fullmatch("/".join(names[i:]))]
+        if inside and not any(is_array("/".join(names[:i])) for i in inside):
+            return key
     return None
 
 

@@ -1,25 +1,27 @@
 """The destination of an import: chunks are stored first, metadata documents last.
 
 The documents are in memory until all chunks are stored, so that an import that is interrupted
-leaves no array that reads as fill values. What was asked is written to one value beside the chunks
-first, and removed last; the next call continues if it asks the same, because a stored chunk is
-always complete.
+leaves no array that reads as fill values. What was asked, and which arrays have chunks, is written
+to one value beside the chunks first, and removed last; the next call continues if it asks the same,
+because a stored chunk is always complete. What replaces it removes the chunks of these arrays only.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from zarrix._errors import ContainsArrayError, ConversionError
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
+from zarrix._nodes.orphans import lost_chunk
 from zarrix._stores.base import Store
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import DOCUMENTS, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.overlap import refuse_overlap
 
@@ -37,6 +39,15 @@ def _parsed(document: Any) -> Any:
         return json.loads(document)
     except ValueError:
         return None
+
+
+def _arrays_of(document: Any) -> frozenset[str]:
+    """The paths of the arrays whose chunks an unfinished import has stored."""
+    asked = None if document is None else _parsed(document)
+    found = asked.get("arrays", []) if isinstance(asked, dict) else []
+    if not isinstance(found, list):
+        return frozenset()
+    return frozenset(one for one in found if isinstance(one, str))
 
 
 def check_named(dest: Any) -> None:
@@ -95,10 +106,12 @@ class Destination:
                     "overwrite=True (--overwrite)"
                 )
             return True
-        if before is not None:
-            del self.store[self._key]
         if overwrite:
-            nodes.clear(self.store, self.path)
+            self._require_made(before)
+            if before is None:
+                self.store.rmdir(self.path)
+            else:
+                self._clear_unfinished()
         elif nodes.find(self.store, self.path) is not None:
             complete = ", and no import into it is unfinished" if resume else ""
             raise ContainsArrayError(
@@ -115,7 +128,49 @@ class Destination:
         digest = hashlib.sha256()
         for key in sorted(self.documents):
             digest.update(f"{key}\0{len(self.documents[key])}\0".encode() + self.documents[key])
-        return json.loads(json.dumps({**asked, "made": digest.hexdigest()}, default=str))
+        made = {"made": digest.hexdigest(), "arrays": [*self._array_paths()]}
+        return json.loads(json.dumps({**asked, **made}, default=str))
+
+    def _array_paths(self) -> Iterator[str]:
+        """The paths, below that of the destination, of the arrays that are going to be made."""
+        for path in sorted({key.rpartition("/")[0] for key in self.documents}):
+            if nodes.has_array(self.documents, path):
+                yield path[len(self.path) :].lstrip("/")
+
+    def _require_made(self, before: Any) -> None:
+        """Raise an error if a value is there that no array, group or unfinished import has."""
+        lost = nodes.stranger(self.store, self.path, apart=JOB)
+        if lost is None:
+            top = self.store.engine_path(self.path)
+            keys = self.store._engine.list_prefix(top)
+            lost = lost_chunk((key[len(top) :].lstrip("/") for key in keys), self._has(before))
+        if lost is not None:
+            raise ConversionError(
+                f"{nodes.describe(self.store, self.path)} holds {lost!r}, which is not of an array "
+                "or group there, so it is not overwritten; delete it yourself or choose another "
+                "path"
+            )
+
+    def _has(self, before: Any) -> Callable[[str], bool]:
+        """Whether an array is at a path now, or is one of an unfinished import."""
+        recorded = _arrays_of(before)
+
+        @functools.cache
+        def has_array(path: str) -> bool:
+            at = key_of(self.path, path) if path else self.path
+            return path in recorded or nodes.has_array(self.store, at)
+
+        return has_array
+
+    def _clear_unfinished(self) -> None:
+        """Remove all but the record, without which a call that is killed now could not go on."""
+        files, folders = self.store._engine.list_dir(self.store.engine_path(self.path))
+        documents_first = sorted(files, key=lambda name: name not in DOCUMENTS)
+        for name in documents_first:
+            if name != JOB:
+                del self.store[key_of(self.path, name)]
+        for name in folders:
+            self.store.rmdir(key_of(self.path, name))
 
     def _require_groups(self) -> None:
         """Raise an error if something above is an array, whose keys a node below would become."""
