@@ -14,7 +14,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZGROUP
 from zarrix._stores.sites import folder_of
 
-__all__ = ["array_above"]
+__all__ = ["array_above", "array_around"]
 
 
 def array_above(store: Store) -> str | None:
@@ -22,11 +22,13 @@ def array_above(store: Store) -> str | None:
     if store.is_remote or store.read_only:
         return None
     folder = folder_of(store._sites(""))
-    while folder is not None:
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
+    return None if folder is None else array_around(folder)
+
+
+def array_around(path: str) -> str | None:
+    """The folder of an array that a file or folder lies in, of which the real path is given."""
+    folder, below = os.path.dirname(path), path
+    while folder != below:
         if os.path.exists(os.path.join(folder, ZARRAY)):
             return folder
         kind = _kind_in_3(os.path.join(folder, ZARR_JSON))
@@ -34,6 +36,7 @@ def array_above(store: Store) -> str | None:
             return folder
         if kind == "group" or os.path.exists(os.path.join(folder, ZGROUP)):
             return None
+        folder, below = os.path.dirname(folder), folder
     return None
 
 

@@ -19,6 +19,7 @@ from zarrix._stores.overlap import refuse_overlap
 from zarrix.convert._export_job import ExportJob, shown
 from zarrix.convert._formats import check_known, choose, converter
 from zarrix.convert._import import Conversion, budget_of
+from zarrix.convert._new_file import refuse_below_array
 from zarrix.convert._options import check_options
 
 __all__ = ["export"]
@@ -75,7 +76,7 @@ def export(
     ConversionError
         The format cannot represent the array.
     ContainsArrayError
-        The file exists.
+        The file exists, or would lie among the chunks of an array.
     OverlapError
         The file lies in the source, or is it.
     OptionError
@@ -118,6 +119,7 @@ def export(
     )  # fmt: skip
     # A store with all below its path; a file in it would be mistaken for a value.
     refuse_overlap("export", target, [(node._store, node.path, node._chunk_store)])
+    refuse_below_array(target)
     makes_folder = getattr(writer, "makes_folder", None)
     is_folder = makes_folder is not None and makes_folder(target)
     if is_folder and not dry_run:

@@ -16,7 +16,7 @@ import numpy as np
 from zarrix._errors import ConversionError
 from zarrix.convert._export_job import order_of
 from zarrix.convert._flat import flat_array
-from zarrix.convert._source import OpenFile, Source
+from zarrix.convert._source import OpenFile, Source, identity_of
 
 __all__ = ["dtype_of", "open_source", "save", "shape_of"]
 
@@ -32,7 +32,8 @@ def open_source(
     offset: int | None = None,
 ) -> Source:
     """The array of a raw file; options replace those of its sidecar."""
-    known = _sidecar(Path(f"{path}.json"))
+    sidecar = Path(f"{path}.json")
+    known = _sidecar(sidecar)
     dtype = dtype if dtype is not None else known.get("dtype")
     shape = shape if shape is not None else known.get("shape")
     order = order or known.get("order", "C")
@@ -68,7 +69,8 @@ def open_source(
         raise
     # What the sidecar said is part of what a resumed import compares.
     asked = [str(of), list(extent), order, int(start)]
-    return Source(str(path), {"": array}, identity=[file.identity], asked=asked, close=file.close)
+    identity = [file.identity, identity_of(sidecar)] if known else [file.identity]
+    return Source(str(path), {"": array}, identity=identity, asked=asked, close=file.close)
 
 
 def dtype_of(text: Any) -> np.dtype[Any]:

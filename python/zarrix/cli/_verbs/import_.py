@@ -101,8 +101,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if arguments.virtual:
         ui.done(
             virtual(
-                source, arguments.dest, format=arguments.format, overwrite=arguments.overwrite,
-                dry_run=arguments.dry_run, **options,
+                source, arguments.dest, format=arguments.format, verify=arguments.verify,
+                overwrite=arguments.overwrite, dry_run=arguments.dry_run, **options,
             ),
             dry_run=arguments.dry_run,
         )  # fmt: skip
