@@ -220,3 +220,36 @@ with (
         check=False,
     )
     assert found.stdout == "zarrix.core\n", found.stderr
+
+
+@pytest.mark.parametrize("path", ["a.zarr", "g.zarr/a"])
+def test_a_new_array_does_not_replace_what_it_is_computed_of(path: str, tmp_path: Path) -> None:
+    zarr.open_group(tmp_path / "g.zarr", mode="w")
+    zarr.save_array(tmp_path / path, np.arange(10))
+    x = zarrix.dask.from_array(tmp_path / path, chunks=5)
+    plain = dask.array.from_array(zarr.open(tmp_path / path), chunks=5)
+    (optimized,) = dask.optimize(x[::-1] * 2)
+    for lazy in (x, x[::-1] + 1, x.rechunk(3), plain, dask.array.stack([x, x]), optimized):
+        with pytest.raises(zarr.errors.OverlapError, match="cannot write"):
+            zarrix.dask.to_zarr(lazy, tmp_path / path, overwrite=True)
+        np.testing.assert_array_equal(zarr.load(str(tmp_path / path)), np.arange(10))
+
+
+SAVES: dict[str, Any] = {
+    "save": lambda path, data: zarr.save(path, data),
+    "save_array": lambda path, data: zarr.save_array(path, data),
+    "save_group": lambda path, data: zarr.save_group(path, arr=data),
+    "array": lambda path, data: zarr.array(data, store=path, overwrite=True),
+    "create_array": lambda path, data: zarr.create_array(path, data=data, overwrite=True),
+    "from_array": lambda path, data: zarr.from_array(path, data=data, overwrite=True),
+}
+
+
+@pytest.mark.parametrize("name", SAVES)
+def test_lazy_data_is_computed_before_its_array_is_replaced(name: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "a.zarr")
+    zarr.save_array(path, np.arange(10))
+    SAVES[name](path, zarrix.dask.from_array(path, chunks=5)[::-1] + 1)
+    found = zarr.open(path, mode="r")
+    found = found["arr"] if name == "save_group" else found
+    np.testing.assert_array_equal(found[:], np.arange(10)[::-1] + 1)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._array.keywords import V3RequireKeywords
+from zarrix._nodes.location import Location
 from zarrix._runtime.signatures import takes
 from zarrix.dask._guard import require_shared
+from zarrix.dask._sources import refuse_sources
 
 if TYPE_CHECKING:
     import dask.array
@@ -154,6 +156,8 @@ def to_zarr(
     ------
     ContainsArrayError, ContainsGroupError
         A node exists at the path, and ``overwrite`` is false.
+    OverlapError
+        The dask array is computed of what ``overwrite`` would remove.
     ValueError
         The dask array has unknown chunk sizes, or a region is passed for a new array.
 
@@ -193,6 +197,9 @@ def _created(array: dask.array.Array, store: Any, name: str | None, options: Any
         "chunks": longest,
         **options,
     }
+    if options.get("overwrite"):
+        location = Location.of(store, name, storage_options=options.get("storage_options"))
+        refuse_sources(location.store, location.path, [array])
     return create_array(store, name=name, **arguments)
 
 
