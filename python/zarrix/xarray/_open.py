@@ -15,7 +15,7 @@ from zarrix._stores.base import Store
 if TYPE_CHECKING:
     from zarrix._metadata.literals import Mode
 
-__all__ = ["groups_below", "only_consolidated", "open_root"]
+__all__ = ["groups_below", "location_of", "only_consolidated", "open_root"]
 
 
 def open_root(store: Any, mode: str, path: str | None, options: Mapping[str, Any]) -> Group:
@@ -26,18 +26,10 @@ def open_root(store: Any, mode: str, path: str | None, options: Mapping[str, Any
     always up to date.
     """
     path = (path or "").strip("/")
-    zarr_format = options.get("zarr_format")
-    if isinstance(store, Group):
-        if mode in ("r", "r+"):
-            found: Group = store[path] if path else store
-            return found
-        location = store._location(store._item_path(path) if path else store.path)
-        location = location.at(location.path, zarr_format)
-    else:
-        store = os.fspath(store) if isinstance(store, os.PathLike) else store
-        location = Location.of(
-            store, path, None, zarr_format, storage_options=options.get("storage_options")
-        )
+    if isinstance(store, Group) and mode in ("r", "r+"):
+        found: Group = store[path] if path else store
+        return found
+    location, zarr_format = location_of(store, path, options), options.get("zarr_format")
     consolidated = options.get("consolidated", False)
     if mode not in ("r", "r+"):
         mode = "a" if mode == "a-" else mode
@@ -54,6 +46,19 @@ def open_root(store: Any, mode: str, path: str | None, options: Mapping[str, Any
                 "zarrix.consolidate_metadata(), or open with consolidated=None or False"
             )
     return open_group(location, "r" if mode == "r" else "r+")
+
+
+def location_of(store: Any, path: str | None, options: Mapping[str, Any]) -> Location:
+    """The location of the group at ``path`` in a store, which need not exist."""
+    if type(store) is Location:
+        return store
+    path, zarr_format = (path or "").strip("/"), options.get("zarr_format")
+    if isinstance(store, Group):
+        location = store._location(store._item_path(path) if path else store.path)
+        return location.at(location.path, zarr_format)
+    store = os.fspath(store) if isinstance(store, os.PathLike) else store
+    storage_options = options.get("storage_options")
+    return Location.of(store, path, None, zarr_format, storage_options=storage_options)
 
 
 def only_consolidated(group: Group, mode: str) -> Group | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from xarray import DataArray, Dataset, DataTree
@@ -14,12 +16,17 @@ from xarray.backends.zarr import _choose_default_mode
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
 from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
+from zarrix._stores.memory import MemoryStore
 from zarrix.dask._guard import require_shared
+from zarrix.dask._sources import refuse_sources
+from zarrix.xarray._open import location_of
 from zarrix.xarray._store import Store
 
 __all__ = ["to_zarr"]
 
 _UNNAMED = "__xarray_dataarray_variable__"
+_Parts = Callable[[Store], Iterator[tuple[Store, Dataset, Mapping[Any, Any]]]]
 _NAME = "__xarray_dataarray_name__"
 
 
@@ -54,7 +61,8 @@ def to_zarr(
     store : Store, Group, mapping, str or Path
         As for `zarrix.open_group`.
     mode : {'w-', 'w', 'a', 'a-', 'r+'}, optional
-        ``'w-'`` creates, ``'w'`` replaces what exists, ``'a'`` replaces variables that exist,
+        ``'w-'`` creates, ``'w'`` replaces what exists as soon as the new metadata is known to be
+        valid, ``'a'`` replaces variables that exist,
         ``'a-'`` only appends to them, ``'r+'`` changes only elements. By default ``'a'`` with
         `append_dim`, ``'r+'`` with `region`, otherwise ``'w-'``.
     group : str, optional
@@ -94,6 +102,8 @@ def to_zarr(
     ------
     ContainsGroupError
         Mode ``'w-'``, and the group exists.
+    OverlapError
+        Mode ``'w'``, and the data is read from what would be replaced.
     ValueError
         The dataset does not fit the stored variables, the mode, or `region`; or a store is in the
         memory of this process, and dask would write into copies.
@@ -117,24 +127,27 @@ def to_zarr(
         raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
     if isinstance(data, DataArray):
         data = _as_dataset(data)
-    root = Store.open_group(
-        store,
-        chosen,
-        group,
-        consolidated=consolidated if chosen == "r+" else False,
-        append_dim=append_dim,
-        write_region=region,
-        safe_chunks=safe_chunks,
-        align_chunks=align_chunks,
-        storage_options=storage_options,
-        zarr_format=zarr_format,
-        write_empty=write_empty_chunks,
-    )
-    writer = _Writer()
-    parts = _parts(data, root, encoding or {}, write_inherited_coords)
+    options: dict[str, Any] = {
+        "consolidated": consolidated if chosen == "r+" else False,
+        "append_dim": append_dim,
+        "write_region": region,
+        "safe_chunks": safe_chunks,
+        "align_chunks": align_chunks,
+        "storage_options": storage_options,
+        "zarr_format": zarr_format,
+        "write_empty": write_empty_chunks,
+    }
+    parts = partial(_parts, data, encoding=encoding or {}, with_inherited=write_inherited_coords)
+    is_rehearsed = False
+    if chosen == "w":
+        location = location_of(store, group, options)
+        is_rehearsed = _rehearse(data, location, parts, options)
+        # An archive is not opened twice.
+        store = location if isinstance(store, str | os.PathLike) else store
+    root, writer = Store.open_group(store, chosen, group, **options), _Writer()
     try:
-        for child, dataset, wanted in parts:
-            _dump(dataset, child, writer, wanted)
+        for child, dataset, wanted in parts(root):
+            _dump(dataset, child, writer, wanted, is_again=is_rehearsed)
     except BaseException:
         if chosen == "w-":
             # Only this call has made it.
@@ -153,8 +166,34 @@ def to_zarr(
     return delayed(_finished)(writes, root.zarr_group)
 
 
+def _rehearse(
+    data: Dataset | DataTree, location: Location, parts: _Parts, options: Mapping[str, Any]
+) -> bool:
+    """Write everything but elements into memory, if there is something that would be replaced.
+
+    What cannot be written is an error here, before the old group is gone. Returns whether it was
+    done.
+
+    Raises
+    ------
+    OverlapError
+        The data is read from what would be replaced.
+    """
+    if location.at(location.path, None).find() is None:
+        return False
+    datasets = [data] if isinstance(data, Dataset) else [one.dataset for one in data.subtree]
+    variables = (one for dataset in datasets for one in dataset.variables.values())
+    refuse_sources(location.store, location.path, (one._data for one in variables))
+    chosen = location.choose_format(3).zarr_format
+    rehearsed = {**options, "zarr_format": chosen, "storage_options": None}
+    root, writer = Store.open_group(MemoryStore(), "w", **rehearsed), _NoWriter()
+    for child, dataset, wanted in parts(root):
+        _dump(dataset, child, writer, wanted)
+    return True
+
+
 def _parts(
-    data: Dataset | DataTree, root: Store, encoding: Mapping[Any, Any], with_inherited: bool
+    data: Dataset | DataTree, root: Store, *, encoding: Mapping[Any, Any], with_inherited: bool
 ) -> Iterator[tuple[Store, Dataset, Mapping[Any, Any]]]:
     """The stores, datasets and encodings of the groups of ``data``."""
     if isinstance(data, Dataset):
@@ -166,7 +205,14 @@ def _parts(
         yield root if is_root else root.get_child_store(path), dataset, encoding.get(node.path, {})
 
 
-def _dump(dataset: Dataset, store: Store, writer: _Writer, encoding: Mapping[Any, Any]) -> None:
+def _dump(
+    dataset: Dataset,
+    store: Store,
+    writer: ArrayWriter,
+    encoding: Mapping[Any, Any],
+    *,
+    is_again: bool = False,
+) -> None:
     """Create the arrays of a dataset, and give the writer what goes into them."""
     _require_names(dataset)
     part = store._validate_and_autodetect_region(dataset)
@@ -174,6 +220,8 @@ def _dump(dataset: Dataset, store: Store, writer: _Writer, encoding: Mapping[Any
     with warnings.catch_warnings():
         # xarray's name of an array without a name; v3 reserves such names.
         warnings.filterwarnings("ignore", message=f".*'{_UNNAMED}'")
+        if is_again:
+            warnings.simplefilter("ignore")
         dump_to_store(part, store, writer, encoding=encoding)
 
 
@@ -219,6 +267,15 @@ class _Writer(ArrayWriter):
         if by_dask:
             require_shared(by_dask, (chunkmanager_store_kwargs or {}).get("scheduler"))
         return super().sync(compute, chunkmanager_store_kwargs)
+
+
+class _NoWriter(ArrayWriter):
+    """Takes elements, and writes none."""
+
+    __slots__ = ()
+
+    def add(self, source: Any, target: Any, region: Any = None) -> None:
+        """Write nothing."""
 
 
 def _finished(writes: Any, group: Group) -> Group:
