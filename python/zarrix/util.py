@@ -21,8 +21,9 @@ from zarrix._metadata.arguments import (
     normalize_resize_args,
     normalize_shape,
 )
-from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_chunks, guess_shards
+from zarrix._metadata.guess import chunks_of_bytes, guess_chunks, guess_shards
 from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._runtime.sizes import parse_size, size_text
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "buffer_size",
-    "bytes_of",
     "chunks_of_bytes",
     "guess_chunks",
     "guess_shards",
@@ -47,6 +47,8 @@ __all__ = [
     "normalize_resize_args",
     "normalize_shape",
     "normalize_storage_path",
+    "parse_size",
+    "size_text",
 ]
 
 

@@ -50,10 +50,10 @@ def test_a_plan_reads_as_a_sentence() -> None:
     z[:30] = 1
     assert str(z.plan((slice(0, 40), 0))) == (
         "Touches 4 chunks, 1 of them not stored; fetches 11.7 KiB in 4 requests (whole chunks) "
-        "and uses 160 bytes of 15.6 KiB of chunks (amplification 100)."
+        "and uses 160 B of 15.6 KiB of chunks (amplification 100)."
     )
     assert str(z.plan(slice(0, 0))) == (
-        "Touches 0 chunks; fetches 0 bytes in 0 requests and uses 0 bytes of 0 bytes of chunks "
+        "Touches 0 chunks; fetches 0 B in 0 requests and uses 0 B of 0 B of chunks "
         "(amplification 0)."
     )
 
@@ -67,7 +67,7 @@ def test_shards_are_planned_by_their_inner_chunks_and_by_ranges() -> None:
     one = z.plan((3, 4))
     assert (one.chunks, one.shards, one.missing, one.requests) == (1, 1, 0, 2)
     assert one.bytes_fetched == 8 * 8 * 8 + 16 * 16 + 4
-    assert str(one).startswith("Touches 1 chunk in 1 shard; fetches 772 bytes in 2 requests")
+    assert str(one).startswith("Touches 1 chunk in 1 shard; fetches 772 B in 2 requests")
     everything = z.plan()
     assert (everything.chunks, everything.shards, everything.requests) == (64, 4, 4)
     assert everything.amplification == 1

@@ -65,7 +65,7 @@ def test_the_examples_of_a_verb_print_what_is_expected(
         return
     found = "\n".join(lines)
     # Compressed sizes depend on the release of a codec's library.
-    of_codecs = r"\d[\d,]* bytes|in \d+\.\d+ s|\d+\.\d+x( smaller)?|stored as [\d,]+"
+    of_codecs = r"\d[\d,]* bytes|\d+ B\b|in \d+\.\d+ s|\d+\.\d+x( smaller)?|stored as [\d,]+"
     found = re.sub(of_codecs, "SIZE", found)
     found = re.sub(r"( +)\d+( +)SIZE", " SIZE", found)
     # Since 3.13 Python names the value of an option once.

@@ -13,7 +13,6 @@ from zarrix.errors import JobError
 from zarrix.jobs import _planner
 from zarrix.jobs._planner import LOCAL, REMOTE, Problem, candidates, choose
 from zarrix.jobs._tiling import Tiling, extent
-from zarrix.jobs._units import bytes_of
 
 
 @st.composite
@@ -126,19 +125,6 @@ def test_uneven_grids_have_regions_of_whole_chunks():
     assert [extent(one) for one in regions] == [(20, 8), (20, 1), (10, 8), (10, 1), (3, 8), (3, 1)]
     coords = [c for n in range(len(tiling)) for c in tiling.coords(n)]
     assert sorted(coords) == list(itertools.product(range(5), range(3)))
-
-
-@pytest.mark.parametrize(
-    ("text", "count"), [("1", 1), ("2 GiB", 2**31), ("1.5 kB", 1500), ("3MiB", 3 << 20), (7, 7)]
-)
-def test_sizes_are_read(text, count):
-    assert bytes_of(text, "x") == count
-
-
-@pytest.mark.parametrize("text", ["", "GiB", "-1", 0, True, None, 1.5, "1 PiB of"])
-def test_sizes_that_are_not_are_errors(text):
-    with pytest.raises(ValueError, match="x="):
-        bytes_of(text, "x")
 
 
 def _lengths(n, unit, read):

@@ -464,7 +464,7 @@ class Selecting(Transfer):
         >>> import numpy as np, zarrix as zarr
         >>> z = zarr.array(np.zeros((100, 100), "f4"), chunks=(10, 100), compressor=None)
         >>> print(z.plan((slice(None), 0)))
-        Touches 10 chunks; fetches 39.1 KiB in 10 requests (whole chunks) and uses 400 bytes of
+        Touches 10 chunks; fetches 39.1 KiB in 10 requests (whole chunks) and uses 400 B of
         39.1 KiB of chunks (amplification 100).
         """
         return self._plan(selection, resolve)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._display.printable import counted
 from zarrix._dtypes.variable import is_variable
+from zarrix._runtime.sizes import size_text
 from zarrix._selection.fancy import Indexer
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class ReadPlan:
         missing = f", {self.missing} of them not stored" if self.missing else ""
         how = f" ({self.strategy})" if self.requests and self.strategy else ""
         return (
-            f"Touches {chunks}{missing}; fetches {_bytes(self.bytes_fetched)} in "
+            f"Touches {chunks}{missing}; fetches {size_text(self.bytes_fetched)} in "
             f"{counted(self.requests, 'request')}{how} and uses "
             f"{self._amount(self.elements_used)} of {self._amount(self.elements_touched)} of "
             f"chunks (amplification {self.amplification:.3g})."
@@ -108,7 +109,7 @@ class ReadPlan:
         rows += [
             ("Not stored", f"{self.missing:,}"),
             ("Requests", f"{self.requests:,} ({self.strategy})"),
-            ("Fetched", _bytes(self.bytes_fetched)),
+            ("Fetched", size_text(self.bytes_fetched)),
             ("Used", f"{self._amount(self.elements_used)} of "
              f"{self._amount(self.elements_touched)} of chunks"),
             ("Amplification", f"{self.amplification:.3g}"),
@@ -118,7 +119,7 @@ class ReadPlan:
     def _amount(self, elements: int) -> str:
         if self.itemsize is None:
             return counted(elements, "element")
-        return _bytes(elements * self.itemsize)
+        return size_text(elements * self.itemsize)
 
 
 # Pickles name a class by its module: a public one, which does not move.
@@ -143,21 +144,3 @@ def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
         itemsize=metadata.dtype.itemsize if sized else None,
         strategy=array._io.strategy(axes, coords),
     )
-
-
-def _bytes(count: int) -> str:
-    """A number of bytes in the unit in which it is below 1024.
-
-    Examples
-    --------
-    >>> _bytes(100), _bytes(1536), _bytes(5 * 2**30)
-    ('100 bytes', '1.5 KiB', '5.0 GiB')
-    """
-    if count < 1024:
-        return counted(count, "byte")
-    number = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if number < 1024 or unit == "TiB":
-            break
-        number /= 1024
-    return f"{number:.1f} {unit}"

@@ -11,8 +11,10 @@ import numpy as np
 
 from zarrix._dtypes.v2 import require_supported, without_notes
 from zarrix._dtypes.variable import object_codec_of
-from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_chunks
+from zarrix._errors import shorten
+from zarrix._metadata.guess import chunks_of_bytes, guess_chunks
 from zarrix._metadata.literals import Order
+from zarrix._runtime.sizes import is_size, parse_size
 
 __all__ = [
     "normalize_chunks",
@@ -95,13 +97,15 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
     """
     if chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto"):
         return guess_chunks(shape, typesize)
-    target = bytes_of(chunks)
-    if target is not None:
-        return chunks_of_bytes(shape, typesize, target)
+    if is_size(chunks):
+        return chunks_of_bytes(shape, typesize, parse_size(chunks, "chunks"))
     if chunks is False:
         return shape
     if isinstance(chunks, (str, bytes)) or not isinstance(chunks, (numbers.Number, Iterable)):
-        raise TypeError(f"chunks is {chunks!r}; expected a bool, 'auto', an int or a tuple of ints")
+        raise TypeError(
+            f"chunks is {shorten(chunks)}; expected a bool, 'auto', an int, a tuple of ints, or a "
+            "size such as '1 MiB'"
+        )
     given = (chunks,) * len(shape) if isinstance(chunks, numbers.Number) else tuple(chunks)
     if len(given) > len(shape):
         raise ValueError(

@@ -7,17 +7,14 @@ depend on them.
 from __future__ import annotations
 
 import math
-import re
-from typing import Any
 
 import numpy as np
 
-__all__ = ["bytes_of", "chunks_of_bytes", "guess_chunks", "guess_shards"]
+__all__ = ["chunks_of_bytes", "guess_chunks", "guess_shards"]
 
 _CHUNK_BASE_BYTES = 256 * 1024
 _CHUNK_LEAST_BYTES = 128 * 1024
 _CHUNK_MOST_BYTES = 64 * 1024 * 1024
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]i?[bB]|[bB])")
 
 
 def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
@@ -63,40 +60,6 @@ def guess_chunks(shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
             return tuple(int(length) for length in lengths)
         lengths[axis] = np.ceil(lengths[axis] / 2)
         axis = (axis + 1) % len(shape)
-
-
-def bytes_of(size: Any) -> int | None:
-    """Parse a text such as ``"1 MiB"`` to a number of bytes.
-
-    Parameters
-    ----------
-    size : object
-
-    Returns
-    -------
-    int or None
-        None if ``size`` is not such a text.
-
-    Raises
-    ------
-    ValueError
-        The text means less than one byte.
-
-    Examples
-    --------
-    >>> from zarrix.util import bytes_of
-    >>> bytes_of("1 MiB"), bytes_of("500kB"), bytes_of("auto")
-    (1048576, 500000, None)
-    """
-    found = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
-    if found is None:
-        return None
-    unit = found[2].lower()
-    base = 1024 if len(unit) == 3 else 1000
-    count = float(found[1]) * base ** ("bkmgt".index(unit[0]) if unit else 0)
-    if count < 1:
-        raise ValueError(f"{size!r} is less than a byte")
-    return int(count)
 
 
 def chunks_of_bytes(

@@ -30,7 +30,7 @@ from zarrix._dtypes.v2 import (
     normalize_fill_value,
 )
 from zarrix._dtypes.variable import is_variable
-from zarrix._errors import MetadataError, human_readable_size, shorten
+from zarrix._errors import MetadataError, shorten
 from zarrix._metadata.arguments import (
     normalize_chunks,
     normalize_dtype,
@@ -42,6 +42,7 @@ from zarrix._metadata.checks import members_of
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
+from zarrix._runtime.sizes import size_text
 from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP
 from zarrix._stores.path import normalize_dimension_separator
 
@@ -347,9 +348,9 @@ def _check_chunks(
             where,
             "chunks",
             chunk_shape,
-            f"chunks of at most {human_readable_size(config.max_chunk_bytes)} bytes "
+            f"chunks of at most {size_text(config.max_chunk_bytes)} "
             f"(config.max_chunk_bytes), and one of {dtype} would have "
-            f"{human_readable_size(chunk_bytes)}",
+            f"{size_text(chunk_bytes)}",
         )
 
 

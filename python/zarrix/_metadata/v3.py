@@ -35,7 +35,7 @@ from zarrix._dtypes.v3 import (
     same_bytes,
 )
 from zarrix._dtypes.variable import is_variable
-from zarrix._errors import MetadataError, human_readable_size
+from zarrix._errors import MetadataError, shorten
 from zarrix._metadata.arguments import normalize_chunks, normalize_order, normalize_shape
 from zarrix._metadata.array import ARRAY_ENCODERS, ARRAY_PARSERS, ArrayMetadata
 from zarrix._metadata.checks import MAX_LENGTH, members_of
@@ -50,9 +50,10 @@ from zarrix._metadata.grid_documents import (
     parse_grid,
 )
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
-from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_shards
+from zarrix._metadata.guess import chunks_of_bytes, guess_shards
 from zarrix._metadata.json import json_dumps
 from zarrix._runtime.config import config
+from zarrix._runtime.sizes import is_size, parse_size, size_text
 from zarrix._stores.keys import ZARR_JSON
 
 __all__ = [
@@ -225,7 +226,7 @@ def _partition(
             raise ValueError(f"shards= lists lengths; give chunks= as lengths, not {chunks!r}")
         inner = _at_least_one(normalize_chunks(chunks, shape, itemsize))
         return inner, lists_of(shards, shape, inner, "shards"), location
-    wanted = bytes_of(chunks)
+    wanted = parse_size(chunks, "chunks") if is_size(chunks) else None
     automatic = chunks is None or chunks is True or (isinstance(chunks, str) and chunks == "auto")
     shard: tuple[int, ...] | None = None
     if isinstance(shards, str):
@@ -239,9 +240,17 @@ def _partition(
     else:
         chunk = _at_least_one(normalize_chunks(chunks, shape, itemsize)) if shape else ()
     if shard == () and shape:
-        limit = None if shards == "auto" else bytes_of(shards)
+        limit = None if shards == "auto" else _limit_of(shards)
         shard = guess_shards(shape, chunk, itemsize, limit)
     return chunk, shard, location
+
+
+def _limit_of(shards: str) -> int:
+    if not is_size(shards):
+        raise ValueError(
+            f"shards={shorten(shards)}; expected lengths, 'auto', or a size such as '64 MiB'"
+        )
+    return parse_size(shards, "shards")
 
 
 def _at_least_one(lengths: tuple[int, ...]) -> tuple[int, ...]:
@@ -371,9 +380,9 @@ def _check_size(metadata: ArrayMetadata, where: str) -> None:
             where,
             "chunk_grid.configuration.chunk_shape",
             metadata.chunk_shape,
-            f"chunks of at most {human_readable_size(config.max_chunk_bytes)} bytes "
+            f"chunks of at most {size_text(config.max_chunk_bytes)} "
             f"(config.max_chunk_bytes), and one of {metadata.dtype} would need "
-            f"{human_readable_size(max(needed, whole * item))}",
+            f"{size_text(max(needed, whole * item))}",
         )
 
 

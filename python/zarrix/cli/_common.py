@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarrix._runtime.sizes import is_size, parse_size
 from zarrix._stores.path import is_url
 
 if TYPE_CHECKING:
@@ -115,18 +116,12 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 def size(text: str) -> int:
     """Reads a number of bytes, such as 64M, 1GiB or 500kB; K, M and G are powers of 1024."""
-    units = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-    decimal = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-    digits = text.strip().rstrip("kKmMgGtTiIbB ")
-    unit = text.strip()[len(digits) :].strip().lower()
-    factor = decimal.get(unit) or units.get(unit.removesuffix("b").removesuffix("i"))
     try:
-        number = float(digits)
+        return parse_size(text, "size")
     except ValueError:
-        number = 0
-    if factor is None or not 0 < number < 2**60:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 64M, 1GiB or 500kB")
-    return int(number * factor)
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a size, such as 64M, 1GiB or 500kB"
+        ) from None
 
 
 def sizes(text: str) -> Any:
@@ -134,12 +129,11 @@ def sizes(text: str) -> Any:
     parts = text.split(",")
     if all(part.strip().isdecimal() for part in parts):
         return tuple(int(part) for part in parts)
-    try:
-        size(text)
-    except argparse.ArgumentTypeError:
+    if not is_size(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is neither lengths along the axes, as 1,512,512, nor a size, as 1MiB"
-        ) from None
+        )
+    size(text)
     return text
 
 

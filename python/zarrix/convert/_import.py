@@ -15,8 +15,8 @@ from zarrix._display.table import Printed
 from zarrix._dtypes.rounding import check_max_error
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import consolidate_metadata
-from zarrix._metadata.guess import bytes_of
 from zarrix._nodes import nodes
+from zarrix._runtime.sizes import parse_size
 from zarrix.convert._destination import Destination, check_named
 from zarrix.convert._formats import check_known
 from zarrix.convert._import_job import ImportJob
@@ -248,10 +248,7 @@ def import_(
 
 def budget_of(memory: int | str) -> int:
     """Bytes of a region, for a call that may take ``memory``."""
-    given = bytes_of(memory) if isinstance(memory, str) else memory
-    if not isinstance(given, int) or given < 1:
-        raise ValueError(f"memory={memory!r} is not a number of bytes, such as '256 MiB'")
-    return max(1, given // _REGION_SHARE)
+    return max(1, parse_size(memory, "memory") // _REGION_SHARE)
 
 
 import_.__module__ = "zarrix.convert"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, get_args
 
-from zarrix._metadata.guess import bytes_of, chunks_of_bytes, guess_shards
+from zarrix._metadata.guess import chunks_of_bytes, guess_shards
+from zarrix._runtime.sizes import is_size, parse_size
 from zarrix.convert._source import SourceArray
 
 __all__ = ["PRESETS", "Preset", "layout"]
@@ -34,7 +35,8 @@ def layout(preset: str, one: SourceArray, chunks: Any) -> tuple[Any, tuple[int, 
     if preset == "cloud":
         chunks = chunks_of_bytes(shape, one.itemsize, _INNER)
     elif isinstance(chunks, str):
-        chunks = chunks_of_bytes(shape, one.itemsize, bytes_of(chunks) or _INNER)
+        target = parse_size(chunks, "chunks") if is_size(chunks) else _INNER
+        chunks = chunks_of_bytes(shape, one.itemsize, target)
     if preset == "training" and len(shape) > 2:
         chunks = _frames(shape)
     count = math.prod(-(-n // c) for n, c in zip(shape, chunks, strict=True))

@@ -11,8 +11,8 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from zarrix._errors import JobError
+from zarrix._runtime.sizes import size_text
 from zarrix.jobs._crews import Crew, Mapping, Submitting, perform
-from zarrix.jobs._units import size_text
 from zarrix.jobs._worker import Outcome, Runner
 
 __all__ = ["cluster_crew"]

@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 from zarrix._errors import JobError
-from zarrix.jobs._units import size_text
+from zarrix._runtime.sizes import size_text
 
 __all__ = [
     "LOCAL",

@@ -22,6 +22,7 @@ from zarrix._hierarchy.open import open_group
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._runtime.signatures import takes
+from zarrix._runtime.sizes import parse_size, size_text
 from zarrix.jobs._documents import array_documents, below, opened, store_all
 from zarrix.jobs._downsample import check_dtype, downsampled, shape_below
 from zarrix.jobs._encoded import is_encoded_alike
@@ -33,7 +34,6 @@ from zarrix.jobs._places import Place, digest_of, in_its_hierarchy, place_of
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, extent
-from zarrix.jobs._units import bytes_of, size_text
 
 __all__ = ["Pyramid", "pyramid"]
 
@@ -324,7 +324,7 @@ def pyramid(
     unit, chunk_shape = write_unit(planned), planned._metadata.inner_chunk_shape
     shapes = _shapes(source.shape, by_axis, levels, chunk_shape)
     itemsize = max(1, source.dtype.itemsize)
-    limit = bytes_of(max_memory, "max_memory")
+    limit = parse_size(max_memory, "max_memory")
     parameters: dict[str, Any] = {
         "digest": digest_of(source._metadata, names=False),
         "base": base,

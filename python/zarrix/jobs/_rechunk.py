@@ -27,6 +27,7 @@ from zarrix._nodes.location import Location
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.config import config
 from zarrix._runtime.signatures import takes
+from zarrix._runtime.sizes import parse_size
 from zarrix._stores.keys import JOB_FOLDER, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.zip import ZipStore
@@ -57,7 +58,6 @@ from zarrix.jobs._planner import Plan, Problem, choose, rates_of
 from zarrix.jobs._region_memory import RegionMemory
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._tiling import Region, Tiling, extent
-from zarrix.jobs._units import bytes_of
 
 __all__ = ["Rechunk", "rechunk"]
 
@@ -381,7 +381,7 @@ def rechunk(
         # Members of an archive cannot be removed.
         passes = passes or 1
     wanted = _Wanted(chunks, shards, compressors, dtype, zarr_format, check_max_error(max_error))
-    parameters = _planned(places, wanted, bytes_of(max_memory, "max_memory"), passes, rates)
+    parameters = _planned(places, wanted, parse_size(max_memory, "max_memory"), passes, rates)
     job = Job("rechunk", Setting(parameters, places), overwrite=overwrite)
     return run_or_plan(job, run, **running)
 

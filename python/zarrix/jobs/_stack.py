@@ -27,6 +27,7 @@ from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
+from zarrix._runtime.sizes import parse_size
 from zarrix._stores.generations import StoredState, state_below, state_of_file, state_of_memory
 from zarrix._stores.overlap import Named
 from zarrix.jobs._documents import array_documents, opened, store_all
@@ -41,7 +42,6 @@ from zarrix.jobs._sent import Sent, checked
 from zarrix.jobs._sources import Source
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region, Tiling, extent
-from zarrix.jobs._units import bytes_of
 
 __all__ = ["StackFiles", "stack"]
 
@@ -321,7 +321,7 @@ def stack(
     place = place_of(dest)
     planned = array_at(place, document)
     parameters["document"] = document
-    parameters["units"] = _units(planned, at, bytes_of(max_memory, "max_memory"))
+    parameters["units"] = _units(planned, at, parse_size(max_memory, "max_memory"))
     job = Job("stack", Setting(parameters, {"destination": place}, objects), overwrite=overwrite)
     return run_or_plan(job, run, **running)
 

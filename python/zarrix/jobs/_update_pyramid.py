@@ -16,6 +16,7 @@ from typing import Any, Unpack
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._runtime.signatures import takes
+from zarrix._runtime.sizes import parse_size
 from zarrix.jobs._documents import below, opened
 from zarrix.jobs._downsample import METHODS, check_dtype, downsampled, shape_below
 from zarrix.jobs._job import Job
@@ -25,7 +26,6 @@ from zarrix.jobs._places import Place, digest_of, place_of
 from zarrix.jobs._run import Running, run_or_plan
 from zarrix.jobs._task_size import task_bytes
 from zarrix.jobs._tiling import Region
-from zarrix.jobs._units import bytes_of
 
 __all__ = ["UpdatePyramid", "update_pyramid"]
 
@@ -197,7 +197,7 @@ def update_pyramid(
     by_level = _factors(arrays, told, factors)
     boxes, origins, lengths = [], [], []
     changed = _box(region, arrays[0])
-    limit, itemsize = bytes_of(max_memory, "max_memory"), max(1, arrays[0].dtype.itemsize)
+    limit, itemsize = parse_size(max_memory, "max_memory"), max(1, arrays[0].dtype.itemsize)
     for array, by_axis in zip(arrays[1:], by_level, strict=True):
         changed = [
             (begin // f, -(-end // f)) for (begin, end), f in zip(changed, by_axis, strict=True)

@@ -14,13 +14,13 @@ import numpy as np
 
 from zarrix._display.table import info_table
 from zarrix._errors import StateError, suggestion
+from zarrix._runtime.sizes import parse_size
 from zarrix.ml._batch import Batch
 from zarrix.ml._dataset import Dataset, digest_of
 from zarrix.ml._deliver import deliverer
 from zarrix.ml._epochs import choose, order_of
 from zarrix.ml._fetch import Frozen
 from zarrix.ml._fill import Filled, Filler, Options
-from zarrix.ml._memory import bytes_of
 from zarrix.ml._mix import Mix
 from zarrix.ml._plan import Plan, plan_of
 from zarrix.ml._preview import Preview, preview_of
@@ -171,7 +171,7 @@ class Loader:
         self._cumulative, self._samples = _cumulative(dataset, weights, samples)
         self._transform, self._on_error, self._max_errors = transform, on_error, int(max_errors)
         self._error_log = None if error_log is None else os.path.abspath(error_log)
-        self._prefetch, self._memory = int(prefetch), bytes_of(memory)
+        self._prefetch, self._memory = int(prefetch), parse_size(memory, "memory")
         self._deliver = deliverer(to, device)
         self._shuffle, self._partitions = shuffle, partitions
         self._choice = choose(
