@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._hierarchy import copy_store
 from zarrix.cli import main
 
 
@@ -51,6 +54,62 @@ def test_cp_does_not_write_into_a_node_that_is_there(
     assert state(folder) == before
     assert main(["cp", "-f", "group.zarr/a", "group.zarr/g"]) == 0
     assert zarr.open("group.zarr")["g"][:].tolist() == [0, 1, 2, 3]
+
+
+class Stopped(Exception):
+    """The disk is full, or the user has had enough."""
+
+
+@pytest.mark.parametrize("dest", ["group.zarr", "group.zarr/g", "link.zarr", "link.zarr/g"])
+@pytest.mark.parametrize("stops", ["never", "before the source is read", "in the copy"])
+def test_cp_f_keeps_what_is_there_until_the_copy_is_complete(
+    stops: str, dest: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = zarr.open_group("new.zarr", mode="w", zarr_format=3)
+    new["x"] = np.arange(6)
+    new["y"] = np.arange(7)
+    before = state(folder)
+    if stops == "in the copy":
+        monkeypatch.setattr(copy_store, "copied", stop_after_one(copy_store.copied))
+        with pytest.raises(Stopped):
+            main(["cp", "-f", "new.zarr", dest])
+    elif stops != "never":
+        with pytest.raises(SystemExit):
+            main(["cp", "-f", "--exclude", "(", "new.zarr", dest])
+        assert main(["cp", "-f", "new.zarr/z", dest]) != 0
+    if stops != "never":
+        assert state(folder) == before
+        return
+    assert main(["cp", "-f", "new.zarr", dest]) == 0
+    assert (folder / "link.zarr").is_symlink()
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["arr.zarr", "group.zarr", "link.zarr", "new.zarr"]
+    assert sorted(zarr.open_group(dest, mode="r")) == ["x", "y"]
+    assert not list(folder.rglob("*.partial"))
+
+
+def stop_after_one(copied: Any) -> Any:
+    def stopping(*args: Any, **options: Any) -> Iterator[tuple[int, int]]:
+        yield next(copied(*args, **options))
+        raise Stopped
+
+    return stopping
+
+
+def test_cp_f_keeps_a_file_that_came_during_the_copy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = state(folder)
+    whole = copy_store.copied
+
+    def meanwhile(*args: Any, **options: Any) -> Iterator[tuple[int, int]]:
+        (folder / "group.zarr/g/notes.txt").write_text("mine")
+        yield from whole(*args, **options)
+
+    monkeypatch.setattr(copy_store, "copied", meanwhile)
+    assert main(["cp", "-f", "group.zarr/a", "group.zarr/g"]) != 0
+    (folder / "group.zarr/g/notes.txt").unlink()
+    assert state(folder) == before
 
 
 def test_cp_resume_compares(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The destination of `copy`: compared with the source, and replaced when the copy is complete."""
+"""The destination of a copy: compared with the source, and replaced when the copy is complete."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import contextlib
 import importlib
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zarrix import _engine
 from zarrix._hierarchy.h5py_source import is_h5py
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes import nodes
+from zarrix._stores.base import Store
 from zarrix._stores.keys import ZATTRS, key_of
+from zarrix._stores.local import DirectoryStore, LocalStore
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.open import as_store
 from zarrix._stores.path import normalize_storage_path
 from zarrix._stores.sites import Site, of_engine, of_file
 
-__all__ = ["named", "replaced_when_complete"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["named", "replaced_folder", "replaced_when_complete"]
 
 
 def named(node: Any, name: str = "") -> tuple[Any, ...]:
@@ -85,3 +90,52 @@ def replaced_when_complete(dest: GroupState, name: str) -> Iterator[tuple[GroupS
     except BaseException:
         chunks.rmdir(beside)
         raise
+
+
+@contextlib.contextmanager
+def replaced_folder(store: Store, path: str) -> Iterator[Store | None]:
+    """An empty store, whose folder replaces that of a node at the end; an error keeps the node.
+
+    None if there is nothing to replace, or the store is not a folder. The new folder lies beside
+    the old one, under a name that no listing shows. Both change names at one moment (on Linux).
+
+    Raises
+    ------
+    ValueError
+        There is a file that is not part of a hierarchy.
+    """
+    if not isinstance(store, LocalStore) or not nodes.require_ours(store, path):
+        yield None
+        return
+    # Import time: few copies replace something.
+    from pathlib import Path
+
+    # Import time, too.
+    from zarrix._runtime.new_files import swap_folders
+
+    # A link stays, and what it leads to is replaced.
+    old = Path(os.path.realpath(store.dir_path(path)))
+    new = _folder_beside(old)
+    try:
+        yield DirectoryStore(os.fspath(new))
+        nodes.require_ours(store, path)
+        aside = _folder_beside(old)
+        aside.rmdir()
+        swap_folders(new, old, aside)
+    except BaseException:
+        # Import time: few copies fail.
+        import shutil
+
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    # A file of another program that came meanwhile keeps it.
+    nodes.clear(DirectoryStore(os.fspath(aside)), "")
+    with contextlib.suppress(FileNotFoundError):
+        aside.rmdir()
+
+
+def _folder_beside(folder: Path) -> Path:
+    """A new folder, under a name of which a killed process leaves one to `verify --clean`."""
+    made = folder.with_name(f"{folder.name}.{os.getpid()}-{int.from_bytes(os.urandom(4))}.partial")
+    made.mkdir()
+    return made

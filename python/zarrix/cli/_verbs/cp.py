@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
+from typing import TYPE_CHECKING, Any
 
 from zarrix.cli._common import PATH, add_common, add_writing, options_of, whole
 from zarrix.cli._ui import Ui
+
+if TYPE_CHECKING:
+    from zarrix._nodes.location import Location
 
 EXAMPLES = ("zarrix cp data.zarr copy.zarr", "zarrix cp data.zarr/depth data.zarr.zip")
 
@@ -14,10 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("source", help=PATH)
     parser.add_argument("dest", help="where the copy is made; a name that ends in .zip is packed")
-    parser.add_argument("--exclude", action="append", metavar="REGEX", help="leave keys out")
     parser.add_argument(
-        "--include", action="append", metavar="REGEX", help="copy these keys even if excluded"
+        "--exclude", action="append", type=expression, metavar="REGEX", help="leave keys out"
     )
+    parser.add_argument(
+        "--include", action="append", type=expression, metavar="REGEX",
+        help="copy these keys even if excluded",
+    )  # fmt: skip
     parser.add_argument(
         "--workers", type=whole(1, 1024), default=8, metavar="N",
         help="values in flight at once (default 8)",
@@ -26,10 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
 
 
+def expression(text: str) -> str:
+    """Reads a regular expression."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a regular expression: {error}") from None
+    return text
+
+
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Copy, and print how many values and bytes were copied."""
     # Import time: --help does not need them.
-    import zarrix as zarr
     from zarrix._nodes import nodes
     from zarrix._stores.overlap import refuse_overlap
     from zarrix.cli._failures import UsageError
@@ -42,8 +58,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     refuse_overlap("copy", (dest.store, dest.path), [(source.store, source.path)])
     if arguments.overwrite:
         nodes.missing_parents(dest.store, dest.path, node.zarr_format)
-        clear = nodes.require_ours if arguments.dry_run else nodes.clear
-        clear(dest.store, dest.path)
+        counts = _replace(source, dest, arguments, ui)
     elif not arguments.resume and (found := dest.find()) is not None:
         raise UsageError(
             f"{arguments.dest} is {'an' if found.kind == 'array' else 'a'} {found.kind} already; "
@@ -51,20 +66,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
             f"{arguments.dest.rstrip('/')}/{arguments.source.rstrip('/').rpartition('/')[2]}, "
             "copies into a group"
         )
-    if_exists = "resume" if arguments.resume and not arguments.overwrite else "raise"
-    copied, skipped, nbytes = zarr.copy_store(
-        source.store,
-        # What -f removes is there no longer.
-        {} if arguments.dry_run and arguments.overwrite else dest.store,
-        source_path=source.path,
-        dest_path=dest.path,
-        excludes=arguments.exclude,
-        includes=arguments.include,
-        if_exists=if_exists,  # type: ignore[arg-type]  # One of its literals.
-        dry_run=arguments.dry_run,
-        workers=arguments.workers,
-        progress=ui.progress,
-    )
+    else:
+        counts = _copy(source, dest.store, dest.path, arguments, ui)
     if not arguments.dry_run and dest.path:
         nodes.require_parents(dest.store, dest.path, node.zarr_format)
         # Import time: most copies are of whole hierarchies.
@@ -73,13 +76,63 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         seen_by_parents(dest.store, dest.path)
     if arguments.dest.endswith((".zip", ".ozx")):
         dest.store.close()
+    _tell(counts, arguments, ui)
+    return 0
+
+
+def _replace(
+    source: Location, dest: Location, arguments: argparse.Namespace, ui: Ui
+) -> tuple[int, int, int]:
+    """Copy to where something may be: a folder stays until the copy is complete."""
+    # Import time: --help does not need them.
+    from zarrix._hierarchy.replacing import replaced_folder
+    from zarrix._nodes import nodes
+
+    nodes.require_ours(dest.store, dest.path)
+    # The source is listed, and the expressions are read, before anything is removed.
+    counts = _copy(source, {}, dest.path, arguments, ui, dry_run=True)
+    if arguments.dry_run:
+        return counts
+    with replaced_folder(dest.store, dest.path) as beside:
+        if beside is not None:
+            return _copy(source, beside, "", arguments, ui)
+    nodes.clear(dest.store, dest.path)
+    return _copy(source, dest.store, dest.path, arguments, ui)
+
+
+def _copy(
+    source: Location,
+    store: Any,
+    path: str,
+    arguments: argparse.Namespace,
+    ui: Ui,
+    *,
+    dry_run: bool = False,
+) -> tuple[int, int, int]:
+    # Import time: --help does not need it.
+    import zarrix as zarr
+
+    return zarr.copy_store(
+        source.store,
+        store,
+        source_path=source.path,
+        dest_path=path,
+        excludes=arguments.exclude,
+        includes=arguments.include,
+        if_exists="resume" if arguments.resume and not arguments.overwrite else "raise",
+        dry_run=arguments.dry_run or dry_run,
+        workers=arguments.workers,
+        progress=False if dry_run else ui.progress,
+    )
+
+
+def _tell(counts: tuple[int, int, int], arguments: argparse.Namespace, ui: Ui) -> None:
+    copied, skipped, nbytes = counts
     if ui.json:
         ui.document(
             {"copied": copied, "skipped": skipped, "bytes": nbytes, "dry_run": arguments.dry_run}
         )
-    else:
-        verb = "would copy" if arguments.dry_run else "copied"
-        there = f", {skipped:,} were there" if skipped else ""
-        told = f"{verb} {copied:,} values, {nbytes:,} bytes{there}"
-        ui.done(told, dry_run=arguments.dry_run)
-    return 0
+        return
+    verb = "would copy" if arguments.dry_run else "copied"
+    there = f", {skipped:,} were there" if skipped else ""
+    ui.done(f"{verb} {copied:,} values, {nbytes:,} bytes{there}", dry_run=arguments.dry_run)
