@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import struct
 import tarfile
 import time
 import warnings
@@ -244,3 +245,47 @@ def test_a_tiff_that_is_shorter_than_its_header_is_an_error(tmp_path: Path) -> N
     ):
         with pytest.raises(ConversionError, match=r"is truncated: .* 28 are there"):
             call()
+
+
+def tag_at(value: bytes, number: int) -> int:
+    """Where the entry of a tag begins in the first page of a TIFF file."""
+    (first,) = struct.unpack_from("<I", value, 4)
+    (count,) = struct.unpack_from("<H", value, first)
+    entries = range(first + 2, first + 2 + 12 * count, 12)
+    return next(at for at in entries if struct.unpack_from("<H", value, at)[0] == number)
+
+
+@pytest.mark.parametrize("keep_chunks", [False, True])
+@pytest.mark.parametrize("damage", ["offset", "fewer counts", "data"])
+def test_damaged_tiles_are_one_error(damage: str, keep_chunks: bool, tmp_path: Path) -> None:
+    """A tile behind the end, one without a length, and one that tifffile cannot decode."""
+    write_tiff(tmp_path / "x.tif")
+    value = bytearray((tmp_path / "x.tif").read_bytes())
+    # Tags of the places of tiles, and of their lengths.
+    entry = tag_at(value, 325 if damage == "fewer counts" else 324)
+    if damage == "fewer counts":
+        value[entry + 4 : entry + 8] = struct.pack("<I", 1)
+    else:
+        (offsets,) = struct.unpack_from("<I", value, entry + 8)
+        (first,) = struct.unpack_from("<I", value, offsets)
+        if damage == "offset":
+            value[offsets : offsets + 4] = struct.pack("<I", len(value) - 3)
+        else:
+            value[first : first + 20] = b"\xff" * 20
+    (tmp_path / "x.tif").write_bytes(value)
+    with pytest.raises(ZarrixError):
+        zarr.import_(
+            tmp_path / "x.tif", tmp_path / "y.zarr", keep_chunks=keep_chunks, verify="full"
+        )
+
+
+def test_a_member_of_npz_before_the_begin_of_the_file_is_one_error(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "x.npz", a=VALUE)
+    value = bytearray((tmp_path / "x.npz").read_bytes())
+    end = value.rindex(b"PK\5\6")
+    # Places are counted from a begin that follows from where the directory should be.
+    (place,) = struct.unpack_from("<I", value, end + 16)
+    value[end + 16 : end + 20] = struct.pack("<I", place + 1024)
+    (tmp_path / "x.npz").write_bytes(value)
+    with pytest.raises(ConversionError):
+        zarr.import_(tmp_path / "x.npz", tmp_path / "y.zarr")

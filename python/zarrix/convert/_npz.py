@@ -116,7 +116,14 @@ def _deflated(file: OpenFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo)
     def stream() -> Any:
         try:
             return archive.open(member)
-        except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+        except (
+            RuntimeError,
+            NotImplementedError,
+            ValueError,
+            OSError,
+            zipfile.BadZipFile,
+        ) as error:
+            # A directory may place the member before the file's begin.
             raise ConversionError(f"{shown} cannot be read: {error}") from None
 
     with stream() as opened:

@@ -67,8 +67,8 @@ class Encoded:
         Configurations of numcodecs; what v2 calls them.
     file : OpenFile
         The file that the parts lie in.
-    parts : function
-        The chunks that are stored, each as a `Part`.
+    listed : function
+        The chunks that the file says are stored, each as a `Part`.
     find : function
         The part of one chunk; None if it is missing.
     """
@@ -77,8 +77,21 @@ class Encoded:
     filters: list[dict[str, Any]] | None
     compressor: dict[str, Any] | None
     file: OpenFile
-    parts: Callable[[], Iterator[Part]]
+    listed: Callable[[], Iterator[Part]]
     find: Callable[[tuple[int, ...]], Part | None]
+
+    def parts(self) -> Iterator[Part]:
+        """The chunks that are stored.
+
+        Raises
+        ------
+        ConversionError
+            The file is shorter than it says.
+        """
+        for part in self.listed():
+            if part.value is None:
+                self.file.require(part.offset, part.length)
+            yield part
 
 
 @dataclass
@@ -285,13 +298,17 @@ class OpenFile:
             left, offset = left[count:], offset + count
         self.check()
 
-    def read(self, offset: int, length: int) -> bytes:
-        """The bytes from ``offset``; the file must have all of them."""
+    def require(self, offset: int, length: int) -> None:
+        """Raise `ConversionError` if the file does not have these bytes."""
         if offset < 0 or length < 0 or offset + length > self.size:
             raise ConversionError(
                 f"{self.path} is truncated: it has {self.size} bytes, and bytes {offset} to "
                 f"{offset + length} are needed"
             )
+
+    def read(self, offset: int, length: int) -> bytes:
+        """The bytes from ``offset``; the file must have all of them."""
+        self.require(offset, length)
         value = read_at(self._number, length, offset)
         if len(value) != length:
             buffer = bytearray(length)

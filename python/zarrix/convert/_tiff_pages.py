@@ -118,7 +118,7 @@ class Pages:
 
     def _check(self, page: Any) -> None:
         """Refuse a page with fewer segments than its header says, before any of them is visited."""
-        found = len(page.dataoffsets)
+        found = min(len(page.dataoffsets), len(page.databytecounts))
         if found < self._segments and int(self._key.imagedepth) == 1 and not self._key.jpegheader:
             raise ConversionError(
                 f"{self._file.path} is truncated: a page of {self._page} has {self._segments:,} "
@@ -151,22 +151,31 @@ class Pages:
 
     def _page_at(self, index: int) -> Any:
         # tifffile reads the entries of a page when it is first used, at the position of its file.
-        with self._turn:
+        with self._turn, self._reading(f"page {index}"):
             return self._series.pages[index]
 
     def _decoded(self, data: bytes, index: int, tables: Any) -> tuple[Any, Any]:
         """A segment and its extent; None if it is empty."""
-        try:
+        with self._reading(f"segment {index}"):
             segment, _, extent = self._key.decode(data, index, jpegtables=tables, _fullsize=False)
+        return segment, extent
+
+    @contextlib.contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        """Turn the errors of tifffile and its codecs into one of a damaged file."""
+        try:
+            yield
+        except MemoryError:
+            raise
         except Exception as error:
             raise ConversionError(
-                f"{self._file.path} is damaged: segment {index} cannot be decoded: {error}"
+                f"{self._file.path} is damaged: {what} cannot be decoded: {error}"
             ) from None
-        return segment, extent
 
     def read(self, region: Region) -> Any:
         if self._outer is None:
-            return np.asarray(self._series.asarray())[region]
+            with self._reading("the series"):
+                return np.asarray(self._series.asarray())[region]
         outer = len(self._outer)
         extent = [one.stop - one.start for one in region]
         out = np.full(extent, self.fill_value, self._dtype)
@@ -180,7 +189,8 @@ class Pages:
     def _read_page(self, page: Any, region: Region, out: Any) -> None:
         """Decode the segments of a page that a region needs."""
         if int(self._key.imagedepth) > 1:
-            out[...] = page.asarray()[region]
+            with self._reading("a page"):
+                out[...] = page.asarray()[region]
             return
         self._check(page)
         tables = page.jpegtables

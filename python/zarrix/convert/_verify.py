@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import ConversionError
+from zarrix._errors import ConversionError, ZarrixError
 from zarrix.convert._regions import count, region_at, step_of, stored_regions
 from zarrix.convert._source import Region, SourceArray, UnkeptError
 from zarrix.convert._sparse import stored_reader
@@ -64,6 +64,13 @@ def verify(
         except UnkeptError:
             # The engine has a filter that the library lacks.
             return
+        except (ZarrixError, MemoryError):
+            raise
+        except Exception as error:
+            # The library of the format has errors of its own.
+            raise ConversionError(
+                f"{shown} at {_told(region)} cannot be read from the source: {error}"
+            ) from error
         if not _same(array[region], changed(source)):
             raise ConversionError(
                 f"{shown} at {_told(region)} is not what the source has; the source may have "
