@@ -191,3 +191,34 @@ def test_a_group_without_its_consolidated_metadata_shows_none(tmp_path: Path) ->
         "['Consolidated metadata is currently not p']",
         *("False", "False", "True", "True", "True"),
     ]
+
+
+def test_jobs_and_imports_read_what_stores_have(tmp_path: Path) -> None:
+    # `get` of a store is a coroutine here, and always true.
+    program = """
+        import zarrix.as_zarr
+        import numpy as np
+        import zarr, zarrix
+        from zarrix import jobs
+
+        a = np.arange(72, dtype="u2").reshape(12, 6)
+        np.save("a.npy", a)
+        for resume in (False, True):
+            zarrix.import_("a.npy", "a.zarr", overwrite=True, resume=resume)
+        jobs.copy("a.zarr", "copy.zarr")
+        jobs.rechunk("a.zarr", "columns.zarr", chunks=(12, 1))
+        jobs.map_chunks("numpy:negative", "a.zarr", dest="minus.zarr")
+        jobs.pyramid("a.zarr", "levels.zarr", axes="yx")
+        jobs.stack(["a.zarr", "a.zarr"], "stack.zarr")
+        for name in ("a", "copy", "columns", "levels"):
+            path = f"{name}.zarr" + "/0" * (name == "levels")
+            assert np.array_equal(zarr.open_array(path, mode="r")[:], a), name
+        assert np.array_equal(zarr.open_array("minus.zarr", mode="r")[:], np.negative(a))
+        assert np.array_equal(zarr.open_array("stack.zarr", mode="r")[:], np.concatenate([a, a]))
+        assert jobs.statistics("a.zarr").max == 71
+        begun = jobs.rechunk("a.zarr", "parts.zarr", chunks=(12, 1), run=False)
+        begun.run(part=(0, 2))
+        jobs.Job.load("parts.zarr").abandon()
+        print("done")
+    """
+    assert run(program, tmp_path) == "done\n"

@@ -91,7 +91,7 @@ class Destination:
         overwrite, resume = self._overwrite, self._resume
         self._require_groups()
         identity = self._identity(asked)
-        before = self.store.get(self._key) if self._can_resume else None
+        before = self.store._value(self._key) if self._can_resume else None
         if before is not None and not overwrite:
             if not resume:
                 raise ConversionError(

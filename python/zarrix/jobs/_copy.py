@@ -80,7 +80,7 @@ class Copy(Operation):
         found = []
         for path in self.parameters["nodes"]:
             there = below(source, path)
-            stored = {name: there.store.get(key_of(there.path, name)) for name in names}
+            stored = {name: there.store._value(key_of(there.path, name)) for name in names}
             found.append((path, {k: bytes(v) for k, v in stored.items() if v is not None}))
         store_all(dest, found)
         return opened(dest)

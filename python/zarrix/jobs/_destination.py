@@ -305,7 +305,7 @@ class Destination:
         marked = self._marked()
         if marked is None:
             return None
-        found = marked.store.get(key_of(marked.path, JOB_MARK))
+        found = marked.store._value(key_of(marked.path, JOB_MARK))
         if found is None or nodes.find(marked.store, marked.path) is None:
             return None
         return mark_of(bytes(found))

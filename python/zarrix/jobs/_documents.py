@@ -103,9 +103,9 @@ def store_all(place: Place, documents: Iterable[tuple[str, Documents]]) -> None:
 def consolidated_as(source: Place, dest: Place, zarr_format: Format) -> None:
     """Consolidate the metadata of a result if that of its source is."""
     if zarr_format == 2:
-        has_it = source.store.get(key_of(source.path, ZMETADATA)) is not None
+        has_it = source.store._value(key_of(source.path, ZMETADATA)) is not None
     else:
-        document = source.store.get(key_of(source.path, ZARR_JSON))
+        document = source.store._value(key_of(source.path, ZARR_JSON))
         members = json_loads(document) if document is not None else {}
         has_it = isinstance(members, dict) and bool(members.get("consolidated_metadata"))
     if has_it:

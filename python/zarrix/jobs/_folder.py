@@ -68,13 +68,13 @@ class Folder:
             It is damaged.
         """
         self._require_no_link()
-        found = self.store.get(self._key)
+        found = self.store._value(self._key)
         return None if found is None else claim_of(bytes(found), self._key)
 
     @property
     def is_taken(self) -> bool:
         """Whether something is there that may be a claim."""
-        return self.store.get(self._key) is not None
+        return self.store._value(self._key) is not None
 
     def change(
         self, decide: Callable[[Claim | None], Claim | None], *, replaces_damaged: bool = False
@@ -158,7 +158,7 @@ class Fence(NamedTuple):
 
     def holds(self, folder: Folder) -> bool:
         """Whether the run goes on."""
-        found = folder.store.get(key_of(folder.path, CLAIM))
+        found = folder.store._value(key_of(folder.path, CLAIM))
         return found is not None and hashlib.sha256(found).hexdigest() == self.digest
 
 
