@@ -45,6 +45,18 @@ _repair._settle = counted
 sys.exit(main())
 """
 
+# Sends it Ctrl-C before or after the verb runs.
+INTERRUPTED_BESIDE = """
+import os, signal, sys
+import zarrix.cli as cli
+step = cli.{step}
+def pressed():
+    os.kill(os.getpid(), signal.SIGINT)
+    return step()
+cli.{step} = pressed
+sys.exit(cli.main())
+"""
+
 
 def program(
     *arguments: object, code: str = "", module: str = "zarrix.cli", **environment: str
@@ -127,6 +139,17 @@ def test_a_repair_that_is_interrupted_says_what_it_has_put_aside(
     else:
         lines = [f"put aside: {old} -> {new}" for old, new in aside.items()]
         assert ran.stdout.splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("step", "told", "code"), [("lenient", "zarrix: interrupted\n", 130), ("finish", "", 0)]
+)
+def test_ctrl_c_beside_the_verb_is_no_traceback(
+    step: str, told: str, code: int, stored: Path
+) -> None:
+    ran = program("info", stored, code=INTERRUPTED_BESIDE.format(step=step))
+    assert (ran.stderr, ran.returncode) == (told, code)
+    assert bool(ran.stdout) == (code == 0)
 
 
 def test_what_cannot_be_compared_is_one_sentence(stored: Path, called: Callable[..., Any]) -> None:

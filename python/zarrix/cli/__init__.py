@@ -32,10 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     with Interrupts() as interrupts, lenient():
         try:
-            # Import time: while the package is imported, Ctrl-C is already handled.
-            from zarrix.cli._commands import run
+            with interrupts.raised():
+                # Import time: while the package is imported, Ctrl-C is already handled.
+                from zarrix.cli._commands import run
 
-            return run(argv, interrupts)
+                return run(argv, interrupts)
         except BaseException as error:
             if interrupts.pressed:
                 notes = "; ".join(getattr(error, "__notes__", []))

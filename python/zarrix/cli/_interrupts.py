@@ -19,13 +19,13 @@ from typing import Self
 class Interrupts:
     """Handles Ctrl-C for the duration of a ``with``, in the main thread.
 
-    After a press, Ctrl-C is ignored, because the process is ending: its last steps must neither be
-    interrupted nor print a traceback.
+    A press is only recorded outside of `raised`. After one, Ctrl-C is ignored, because the process
+    is ending: its last steps must neither be interrupted nor print a traceback.
     """
 
     def __init__(self) -> None:
         self.pressed = False
-        self._held = False
+        self._held = True
 
     def __enter__(self) -> Self:
         self._before = signal.getsignal(signal.SIGINT)
@@ -52,13 +52,23 @@ class Interrupts:
             raise KeyboardInterrupt
 
     @contextlib.contextmanager
+    def raised(self) -> Iterator[None]:
+        """During the context, a press raises `KeyboardInterrupt`, and so does one before it."""
+        self._held = False
+        try:
+            self.check()
+            yield
+        finally:
+            self._held = True
+
+    @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """During the context, a press is only recorded; call `check` afterwards."""
-        self._held = True
+        before, self._held = self._held, True
         try:
             yield
         finally:
-            self._held = False
+            self._held = before
 
     def _unraisable(self, lost: sys.UnraisableHookArgs) -> None:
         # A callback that was interrupted cannot raise; it need not complain either.
