@@ -1,5 +1,6 @@
 """Verify, repair, diff: what is broken is named, put aside and never deleted."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -351,6 +352,35 @@ def test_repair_puts_aside_what_is_broken_so_that_the_rest_reads(root):
     store["a/0.1"] = b"again"
     assert zarr.repair(store).set_aside == {"a/0.1": "a/0.1.broken-2"}
     assert "put aside: a/0.1" in str(done)
+
+
+class Unread(dict):
+    """A mapping that cannot read one value."""
+
+    key, error = "", PermissionError(errno.EACCES, "Permission denied")
+
+    def __getitem__(self, key):
+        if key == self.key:
+            raise self.error
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("key", [".zarray", ".zattrs", "1"])
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_what_the_system_does_not_read_is_not_taken_for_broken(key, code):
+    values = Unread()
+    z = zarr.create(6, chunks=2, store=values, dtype="i4", compressor=None, zarr_format=2)
+    z[:] = 7
+    z.attrs["unit"] = "m"
+    before = dict(values)
+    values.key, values.error = key, OSError(code, os.strerror(code))
+    told = zarr.verify(values)
+    assert [(one.kind, one.key) for one in told.problems] == [("unread", key)]
+    assert "cannot be read" in str(told)
+    done = zarr.repair(values)
+    assert done.set_aside == {}
+    assert [one.key for one in done.kept] == [key]
+    assert {name: dict.__getitem__(values, name) for name in values} == before
 
 
 def test_repair_looks_once_at_everything_and_once_more_at_what_is_broken(tmp_path):

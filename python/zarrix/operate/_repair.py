@@ -39,7 +39,7 @@ class Repair(Printed):
     kept : list of Problem
         Problems that were not changed, because a writer has replaced the value meanwhile, or
         because there is nothing to rename: metadata is missing, or is stale inside the document of
-        a valid group.
+        a valid group. A value that the system does not read may be sound, and stays, too.
     before : Verification
         The result of the verification.
 

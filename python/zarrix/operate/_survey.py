@@ -35,11 +35,13 @@ class Problem:
 
     Attributes
     ----------
-    kind : {"chunk", "metadata", "codec", "consolidated", "digest", "missing", "orphan", "aside"}
-        A value that does not decode or parse; an array that cannot be opened here although its
-        metadata is valid; stale consolidated metadata, or a value that differs from its digest;
-        missing metadata above nodes; chunks and attributes without a node; a key that `repair` has
-        renamed.
+    kind : str
+        ``"chunk"``, ``"metadata"``, ``"codec"``, ``"unread"``, ``"consolidated"``, ``"digest"``,
+        ``"missing"``, ``"orphan"`` or ``"aside"``: a value that does not decode or parse; an array
+        that cannot be opened here although its metadata is valid; a value that the system does not
+        read, because of a permission or a fault of the disk; stale consolidated metadata, or a
+        value that differs from its digest; missing metadata above nodes; chunks and attributes
+        without a node; a key that `repair` has renamed.
     key : str
         The key in the store; for several orphans, their folder.
     message : str
@@ -163,7 +165,8 @@ def _read_one(found: Survey, key: str) -> bytes | None:
         stored = found.place.store._value(key)
         return None if stored is None else bytes(stored)
     except (ZarrixError, OSError, ValueError, TypeError) as error:
-        found.problems.append(Problem("metadata", key, _sentence(found, key, error)))
+        kind = "unread" if isinstance(error, OSError) else "metadata"
+        found.problems.append(Problem(kind, key, _sentence(found, key, error)))
         return None
 
 

@@ -32,6 +32,7 @@ _MOST_SHOWN = 50
 # The names, in a report, of problems that are not broken values.
 _LABELS = {
     "codec": "cannot be checked",
+    "unread": "cannot be read",
     "missing": "missing",
     "orphan": "orphaned",
     "aside": "put aside",
@@ -285,9 +286,23 @@ def verify_keys(
 ) -> tuple[int, int, list[Problem], list[tuple[str, int]]]:
     """Decode chunks: how many there are, their bytes, problems, and keys with ignored bytes."""
     chunks, stored_bytes, broken, ignored = array._io.verify(watch, keys)
-    problems = [Problem("chunk", key, message) for key, message in broken]
+    problems = [
+        Problem("chunk" if _is_read(array, key) else "unread", key, message)
+        for key, message in broken
+    ]
     problems += _verify_objects(array, keys, {key for key, _ in broken})
     return chunks, stored_bytes, problems, ignored
+
+
+def _is_read(array: Array, key: str) -> bool:
+    """Whether the bytes of a chunk can be read; if not, they may be sound."""
+    try:
+        (array._chunk_store or array._store)._value(key)
+    except OSError:
+        return False
+    except ZarrixError:
+        return True
+    return True
 
 
 def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Problem]:
@@ -307,6 +322,5 @@ def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Pro
 
 def chunk_fault(array: Array, key: str) -> str | None:
     """The problem with one stored chunk, which is checked again; None if there is none."""
-    broken = array._io.verify(None, [key])[2]
-    problems = broken or [(one.key, one.message) for one in _verify_objects(array, [key], set())]
-    return problems[0][1] if problems else None
+    problems = verify_keys(array, [key])[2]
+    return next((one.message for one in problems if one.kind == "chunk"), None)
