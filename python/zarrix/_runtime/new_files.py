@@ -112,7 +112,6 @@ def give_name(partial: Path, target: Path, *, overwrite: bool) -> None:
     else:
         try:
             os.link(partial, target, follow_symlinks=False)
-            partial.unlink()
         except (OSError, NotImplementedError) as error:
             if isinstance(error, OSError) and error.errno not in _NO_LINKS:
                 raise
@@ -122,6 +121,10 @@ def give_name(partial: Path, target: Path, *, overwrite: bool) -> None:
                     errno.EEXIST, os.strerror(errno.EEXIST), str(target)
                 ) from None
             partial.rename(target)
+        else:
+            # The caller removes what is partial, also after an error.
+            with contextlib.suppress(OSError):
+                partial.unlink()
     sync_folder(target.parent)
 
 

@@ -135,7 +135,7 @@ class ExportJob:
                 self._write_listing(made)
             made.finish(overwrite=self._overwrite, beside=self._beside)
         except BaseException as error:
-            if self._asked is None or isinstance(error, ZarrixError):
+            if self._asked is None or made.is_named or isinstance(error, ZarrixError):
                 made.remove()
             else:
                 made.close()

@@ -43,12 +43,15 @@ class Unfinished:
     ----------
     data, beside : Path
         What is written and then renamed, and a second file that a format may have.
+    is_named : bool
+        Whether everything has its name, so that nothing is left to continue.
     """
 
     def __init__(self, target: Path, folder: Path, note: int) -> None:
         self._target, self._folder, self._note = target, folder, note
         self.data, self.beside = folder / _DATA, folder / _BESIDE
         self._union = folder / _UNION
+        self.is_named = False
 
     @classmethod
     def new(cls, target: Path, asked: Any) -> Unfinished:
@@ -56,17 +59,22 @@ class Unfinished:
         require_folder(target)
         while True:
             folder = target.with_name(f"{_stem(target)}.{os.urandom(8).hex()}.partial")
+            # Errors end the loop: one that comes each time would make folders without end.
+            folder.mkdir(0o700)
             try:
-                folder.mkdir(0o700)
                 note = make_file(folder / _NOTE)
-            except (FileExistsError, FileNotFoundError):
+            except FileNotFoundError:
                 # Another export took it for the remains of one that was killed.
                 continue
-            if not _lock(note, folder):
-                os.close(note)
-                continue
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+                raise
             made = cls(target, folder, note)
             try:
+                if not _lock(note, folder, is_new=True):
+                    made.close()
+                    continue
                 _write_all(note, json.dumps({_MARK: 1, "asked": asked}).encode())
             except BaseException:
                 made.remove()
@@ -84,7 +92,11 @@ class Unfinished:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
                 continue
-            known = _asked(note) if _lock(note, folder) else None
+            try:
+                known = _asked(note) if _lock(note, folder) else None
+            except BaseException:
+                os.close(note)
+                raise
             if known is None:
                 os.close(note)
                 continue
@@ -92,10 +104,23 @@ class Unfinished:
 
     def close(self) -> None:
         """Leave it for a later export that continues."""
-        os.close(self._note)
+        note, self._note = self._note, -1
+        if note >= 0:
+            # Nothing that is needed is in it, so that an error of its server is none of the export.
+            with contextlib.suppress(OSError):
+                os.close(note)
 
     def remove(self) -> None:
         """Remove what the export wrote, and nothing else."""
+        try:
+            self._remove_content()
+        finally:
+            self.close()
+        # A file of another program keeps it.
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()
+
+    def _remove_content(self) -> None:
         _remove_made(self.data)
         self.beside.unlink(missing_ok=True)
         self._union.unlink(missing_ok=True)
@@ -108,10 +133,6 @@ class Unfinished:
                 old.rename(self._target)
         if not has_name(old):
             (self._folder / _NOTE).unlink(missing_ok=True)
-        os.close(self._note)
-        # A file of another program keeps it.
-        with contextlib.suppress(OSError):
-            self._folder.rmdir()
 
     def finish(self, *, overwrite: bool, beside: Path | None = None) -> None:
         """Give the data its name, and then the second file, and remove the folder.
@@ -130,7 +151,14 @@ class Unfinished:
                 beside.unlink(missing_ok=True)
             _named(self.data, self._target, overwrite)
         if beside is not None:
-            _named(self.beside, beside, overwrite or self._target.is_dir())
+            try:
+                _named(self.beside, beside, overwrite or self._target.is_dir())
+            except BaseException:
+                if not overwrite and not self._target.is_dir():
+                    # Nothing had its name before.
+                    self._target.rename(self.data)
+                raise
+        self.is_named = True
         self.remove()
 
     def _finish_folder(self, overwrite: bool, listing: Path | None) -> None:
@@ -185,12 +213,20 @@ def _folders(target: Path) -> list[Path]:
     return [target.with_name(name) for _, name in sorted(found, reverse=True)]
 
 
-def _lock(note: int, folder: Path) -> bool:
-    """Whether the note is locked by this call, and still the one in the folder."""
+def _lock(note: int, folder: Path, *, is_new: bool = False) -> bool:
+    """Whether no other process has the note, and it is still the one in the folder."""
     try:
         lock_file(note, wait=False)
-        return os.path.samestat(os.fstat(note), os.lstat(folder / _NOTE))
+    except BlockingIOError:
+        return False
     except OSError:
+        # A file system without locks does not say which process is gone: what others have begun is
+        # neither continued nor removed.
+        if not is_new:
+            return False
+    try:
+        return os.path.samestat(os.fstat(note), os.lstat(folder / _NOTE))
+    except FileNotFoundError:
         return False
 
 
