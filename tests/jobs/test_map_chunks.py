@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import zarrix as zarr
-from jobs.functions import smooth
+from jobs.functions import double, smooth
 from zarrix import jobs
 
 RANDOM = np.random.default_rng(3)
@@ -213,3 +213,10 @@ def test_small_values_share_a_task_and_are_called_for_one_by_one(tmp_path, shape
     monkeypatch.setattr("zarrix.jobs._map._TASKS", 10**9)
     one = jobs.map_chunks(take, z, dest=tmp_path / "c")
     np.testing.assert_array_equal(one[...], made[...])
+
+
+def test_many_small_values_are_few_tasks(tmp_path):
+    """Each task costs a scheduler about as much as thousands of such values."""
+    z = zarr.create_array(tmp_path / "a", shape=(3_000,), chunks=(1,), dtype="i4")
+    report = jobs.map_chunks(double, z, dest=tmp_path / "b", run=False).run()
+    assert report.tasks <= 1500

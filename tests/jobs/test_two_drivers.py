@@ -3,6 +3,8 @@
 import os
 import pickle
 import shutil
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -43,6 +45,54 @@ def test_two_drivers_of_statistics_lose_no_value(tmp_path):
     found = jobs.statistics(z, resume=journal)
     assert (found.count, found.mean) == (z.size, 1.0)
     assert files(journal) == []
+
+
+class Stopped(Exception):
+    """A driver that a test ends."""
+
+
+def test_two_interrupted_drivers_of_statistics_lose_no_value(tmp_path, monkeypatch):
+    """Both have begun; one saves twice, and the other one in between."""
+    z = zarr.create_array(tmp_path / "a", shape=(4_000, 1_000), chunks=(10, 1_000), dtype="f8")
+    z[:] = 1.0
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    begun, saved, left = threading.Barrier(2, timeout=60), threading.Event(), threading.Event()
+
+    def drive(at_begin, events):
+        def in_order(function, iterable):
+            at_begin()
+            return map(function, iterable)
+
+        job = jobs.statistics(z, run=False)
+        with pytest.raises(Stopped):
+            job.run(in_order, resume=tmp_path / "journal", events=events)
+
+    def first(event):
+        # The journal is saved at the first task after its lag.
+        if event["task"] in (4, 5):
+            now[0] += 100
+        if event["task"] == 5:
+            saved.set()
+            assert left.wait(60)
+        if event["task"] == 6:
+            raise Stopped
+
+    def second(event):
+        raise Stopped
+
+    def begin_second():
+        begun.wait()
+        assert saved.wait(60)
+
+    other = threading.Thread(target=drive, args=(begin_second, second))
+    other.start()
+    done = threading.Thread(target=lambda: (other.join(), left.set()))
+    done.start()
+    drive(begun.wait, first)
+    done.join()
+    found = jobs.statistics(z, resume=tmp_path / "journal")
+    assert (found.count, found.mean) == (z.size, 1.0)
 
 
 def test_a_task_whose_value_is_gone_is_not_done(tmp_path):
@@ -111,6 +161,53 @@ def test_a_journal_that_comes_back_is_removed(tmp_path, z):
     job.abandon()
     assert files(dest) == before
     assert not (dest / ".zarrix-job").exists()
+
+
+def stopped_at(number, dest, z, meanwhile=None):
+    """Run a job whose driver ends at a task, and saves its journal."""
+
+    def end(event):
+        if event["task"] == number:
+            if meanwhile is not None:
+                meanwhile()
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        jobs.map_chunks(double, z, dest=dest, run=False).run(map, events=end)
+
+
+def test_a_driver_that_ends_after_the_other_one_leaves_no_folder(tmp_path, z):
+    dest = tmp_path / "b"
+    stopped_at(2, dest, z, lambda: jobs.map_chunks(double, z, dest=dest))
+    assert not (dest / ".zarrix-job").exists()
+    np.testing.assert_array_equal(zarr.open(dest, mode="r")[:], 2 * z[:])
+
+
+def test_a_journal_without_its_job_does_not_count(tmp_path, z):
+    """All that is left of a destination is the journal of a driver."""
+    dest = tmp_path / "b"
+    stopped_at(3, dest, z)
+    for one in dest.glob("[!.]*"):
+        shutil.rmtree(one) if one.is_dir() else one.unlink()
+    (dest / ".zarrix-job" / "job.json").unlink()
+    assert files(dest)
+    np.testing.assert_array_equal(jobs.map_chunks(double, z, dest=dest)[:], 2 * z[:])
+
+
+def test_a_worker_of_a_finished_job_writes_nothing(tmp_path, z):
+    """An executor calls the same task again, after the user has written."""
+    calls = []
+
+    def kept(function, iterable):
+        for one in iterable:
+            calls.append((function, one))
+            yield function(one)
+
+    copied = jobs.copy(z, tmp_path / "b", run=False).run(kept).result
+    copied[:] = -1
+    for function, one in calls:
+        function(one)
+    np.testing.assert_array_equal(copied[:], -1)
 
 
 CALLS = {
