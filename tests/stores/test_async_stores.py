@@ -4,12 +4,14 @@ import asyncio
 import io
 import os
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 import zarrix as zarr
 from async_stores import Coroutines, written_by_threads
+from waiting import until
 from zarrix import storage
 from zarrix._errors import InvalidKeyError, ReadOnlyError
 from zarrix._stores.open import as_store
@@ -226,3 +228,53 @@ def test_a_store_without_keys_of_v2_is_overwritten() -> None:
         group["a"] = [1, 2]
         group["a"] = [3]
         assert group["a"][:].tolist() == [3]
+
+
+@pytest.mark.parametrize("wrong", [5, "text", [1, 2], {"a": 1}, np.array([None])])
+def test_a_value_that_is_no_buffer_is_an_error_that_names_the_key(wrong: Any) -> None:
+    """An int has ``to_bytes()``, too."""
+
+    class Wrong(Coroutines):
+        gives: Any = None
+
+        async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+            if self.gives is not None and key == "c/0":
+                return self.gives
+            return await super().get(key, prototype, byte_range)
+
+    store = Wrong()
+    z = zarr.create_array(store, data=np.arange(4, dtype="u1"), compressors=None)
+    for right in (b"\4\5\6\7", bytearray(b"\4\5\6\7"), memoryview(b"\4\5\6\7")):
+        store.gives = right
+        assert z[:].tolist() == [4, 5, 6, 7]
+    store.gives = wrong
+    with pytest.raises(TypeError, match=r"Wrong\.get\('c/0'\) gave '\w+', which is not a Buffer"):
+        z[:]
+
+
+@pytest.mark.parametrize("what", ["exit", "stop"])
+def test_a_store_that_ends_the_loop_does_not_end_those_of_others(what: str) -> None:
+    class Ending(Coroutines):
+        async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+            if key == "exit":
+                raise SystemExit(3)
+            if key == "stop":
+                asyncio.get_running_loop().stop()
+            return await super().get(key, prototype, byte_range)
+
+    store = storage.AsyncStore(Ending())
+    store["a"], store["stop"] = b"1", b"2"
+
+    answers: list[Any] = []
+
+    def ask() -> None:
+        try:
+            answers.append(store[what])
+        except SystemExit as error:
+            answers.append(error.code)
+        answers.append(store["a"])
+
+    # A daemon, because what fails here waits for ever.
+    threading.Thread(target=ask, daemon=True).start()
+    until(lambda: len(answers) == 2)
+    assert answers == [3 if what == "exit" else b"2", b"1"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from servers.recorder import ENDLESS, Recorder
 from zarrix import storage
 from zarrix._errors import CorruptStoreError
+from zarrix._stores.reference import templates
 
 HEADERS = {"Authorization": "Bearer SEKRET", "Cookie": "SEKRET", "X-Api-Key": "SEKRET"}
 
@@ -223,6 +224,24 @@ def test_gen_stands_for_a_bounded_number_of_references_in_all() -> None:
         storage.ReferenceStore({"version": 1, "gen": [empty]})
 
 
+def test_the_expressions_of_a_document_take_a_bounded_number_of_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What they make may be short: a template is counted each time it is called, too."""
+    monkeypatch.setattr(templates, "_MOST_STEPS", 10_000)
+    long = "{{" + "+".join(["i"] * 50) + "}}"
+    axes = {"i": {"stop": 1000}}
+    direct = {"key": "{{i}}", "url": "u", "offset": long, "length": "1", "dimensions": axes}
+    called = {"key": "{{i}}", "url": "{{f(i=1)}}", "dimensions": axes}
+    for entry in (direct, called):
+        document = {"version": 1, "templates": {"f": long}, "gen": [entry]}
+        with pytest.raises(CorruptStoreError, match="more than 10000 steps"):
+            storage.ReferenceStore(document)
+    refs = {f"k{n}": ["{{" + "+".join([str(n)] * 50) + "}}"] for n in range(1000)}
+    with pytest.raises(CorruptStoreError, match="more than 10000 steps"):
+        storage.ReferenceStore({"version": 1, "templates": {}, "refs": refs})
+
+
 def test_the_length_of_a_document_is_bounded(recorder: Recorder, tmp_path: Path) -> None:
     recorder.values["/refs.json"] = ENDLESS
     (tmp_path / "refs.json").write_text('{"k": "' + "x" * (2 << 20) + '"}')
@@ -243,6 +262,16 @@ def test_a_target_without_a_length_is_bounded(recorder: Recorder) -> None:
                 store[key]
         assert store["b"] == b"012"
     assert recorder.sent_bytes < 1 << 28
+
+
+def test_a_length_of_a_reference_is_bounded_before_it_takes_memory(tmp_path: Path) -> None:
+    path = tmp_path / "holes"
+    with open(path, "wb") as file:
+        file.truncate(1 << 43)
+    store = storage.ReferenceStore({name: [str(path), 0, 1 << 43] for name in ("k", ".zattrs")})
+    for key in ("k", ".zattrs"):
+        with pytest.raises(CorruptStoreError, match=f"'{key}' .* has more than .*max_chunk_bytes"):
+            store[key]
 
 
 def test_keys_in_parquet_are_listed_from_what_is_there(tmp_path: Path) -> None:

@@ -294,6 +294,26 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert int(done.stdout) < 16 << 10
 
 
+@pytest.mark.parametrize("number", [1 << 40, (1 << 62) + 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])
+def test_declared_lengths_and_places_beyond_the_file_take_no_memory(tmp_path, number):
+    """They name the key, as any other member that is not there does."""
+    good = archive_bytes([("a", b"value"), ("b", b"fine")])
+    begin = good.index(b"PK\1\2")
+    for lengths, place in [((number, number), 0), ((5, 5), number), ((number, 5), 0)]:
+        wide = struct.pack("<HHQQQ", 1, 24, *lengths, place)
+        record = bytearray(good[begin : begin + 47])
+        struct.pack_into("<II", record, 20, 0xFFFFFFFF, 0xFFFFFFFF)
+        struct.pack_into("<H", record, 30, len(wide))
+        struct.pack_into("<I", record, 42, 0xFFFFFFFF)
+        directory = bytes(record) + wide + good[begin + 47 : -22]
+        end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 2, 2, len(directory), begin, 0)
+        (tmp_path / "a.zip").write_bytes(good[:begin] + directory + end)
+        store = ZipStore(tmp_path / "a.zip", mode="r")
+        with pytest.raises(CorruptChunkError, match=r'"a"'):
+            store["a"]
+        assert store["b"] == b"fine"
+
+
 def test_many_threads_read_at_once(tmp_path):
     array = zarr.open(zipped(tmp_path / "a.zip", zipfile.ZIP_DEFLATED), mode="r")
     failures = []

@@ -7,6 +7,7 @@ forked child has none of its parent's threads, and starts its own loop.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -49,10 +50,20 @@ def _started() -> _Running:
     with _lock:
         if _running is None:
             loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=loop.run_forever, name="zarrix-loop", daemon=True)
+            thread = threading.Thread(target=_serve, args=(loop,), name="zarrix-loop", daemon=True)
             thread.start()
             _running = _Running(loop, thread)
         return _running
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop, also after a coroutine has stopped it or raised SystemExit in it.
+
+    Otherwise all who wait for it, now or later, would wait for ever.
+    """
+    while not loop.is_closed():
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
+            loop.run_forever()
 
 
 def _forget() -> None:

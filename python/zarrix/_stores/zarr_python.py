@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from zarrix._runtime import buffers, event_loop
+from zarrix._runtime.buffers import as_bytes
 from zarrix._stores.awaited import Answer, AwaitedStore, Part, gather
 from zarrix._stores.awaited_methods import defines_awaited
 from zarrix._stores.base import Store
@@ -215,8 +216,20 @@ class AsyncStore(AwaitedStore):
         found = await self._store.get(key, self._buffers, part)
         if found is None:
             return None
-        as_array = getattr(found, "as_numpy_array", None)
-        return found.to_bytes() if as_array is None else memoryview(as_array()).cast("B")
+        try:
+            own = getattr(found, "to_bytes", None)
+            # Numbers have a method of this name, and are not values.
+            if own is not None and not hasattr(found, "as_numpy_array") and type(found) is not int:
+                found = own()
+            value = memoryview(as_bytes(found))
+            if value.format == "O":
+                raise TypeError("its elements are objects")
+            return value.cast("B")
+        except (TypeError, ValueError, AttributeError) as error:
+            kind, place = type(found).__name__, type(self._store).__name__
+            raise TypeError(
+                f"{place}.get({key!r}) gave {kind!r}, which is not a Buffer of bytes: {error}"
+            ) from error
 
     async def _ask(self, key: str, part: Part) -> Answer:
         if part is None:

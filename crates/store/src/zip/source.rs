@@ -47,6 +47,24 @@ pub(super) trait Source: Send + Sync + std::fmt::Debug {
     }
 }
 
+/// A range of at most this many bytes takes memory before it is known whether it exists.
+const UNCHECKED_BYTES: u64 = 1 << 20;
+
+/// Refuses a range that a directory declares and the source of `size()` bytes does not have, before
+/// it takes memory, and before an offset that the system would refuse with another error.
+fn check_range(at: u64, bytes: u64, size: impl FnOnce() -> io::Result<u64>) -> io::Result<()> {
+    let stop = at.checked_add(bytes).filter(|&stop| i64::try_from(stop).is_ok());
+    if bytes <= UNCHECKED_BYTES && stop.is_some() {
+        return Ok(());
+    }
+    let size = size()?;
+    if stop.is_some_and(|stop| stop <= size) {
+        return Ok(());
+    }
+    let problem = format!("the archive ends at byte {size}");
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem))
+}
+
 /// Reserves space for `bytes` bytes, which may exceed any memory.
 pub(super) fn room(dst: &mut Vec<u8>, bytes: u64) -> io::Result<usize> {
     dst.clear();
@@ -124,12 +142,15 @@ impl Source for FileSource {
     }
 
     fn read(&self, at: u64, bytes: u64, dst: &mut Vec<u8>) -> Result<()> {
+        let length = || Ok(sys::status_of(&self.file)?.len());
         let read =
-            room(dst, bytes).and_then(|wanted| match sys::append(&self.file, at, wanted, dst)? {
-                read if read == wanted => Ok(()),
-                read => {
-                    let problem = format!("the archive ends at byte {}", at + read as u64);
-                    Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem))
+            check_range(at, bytes, length).and_then(|()| room(dst, bytes)).and_then(|wanted| {
+                match sys::append(&self.file, at, wanted, dst)? {
+                    read if read == wanted => Ok(()),
+                    read => {
+                        let problem = format!("the archive ends at byte {}", at + read as u64);
+                        Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem))
+                    }
                 }
             });
         read.map_err(|source| {

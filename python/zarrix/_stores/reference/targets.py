@@ -80,10 +80,12 @@ class Targets:
         FileNotFoundError
             The file does not exist.
         CorruptStoreError
-            The file is shorter than the reference says, or too long to be read completely.
+            The file is shorter than the reference says, or the part longer than the limits.
         """
         url, start, length = part
         most = _most(key)
+        if length is not None and length > most:
+            raise self._too_long(key, url, most)
         try:
             store, name = self._known.get(url) or self._found(url)
             if length is None:
@@ -98,12 +100,15 @@ class Targets:
         if value is None:
             raise FileNotFoundError(f"{told}, which is not there")
         if length is None:
-            raise CorruptStoreError(
-                f"{told}, which has more than {most} bytes; raise config.max_chunk_bytes, or "
-                "for metadata config.max_document_bytes, if this is intended"
-            )
+            raise self._too_long(key, url, most)
         raise CorruptStoreError(
             f"{told}: {length} bytes from {start} on, of which {len(value)} are there"
+        )
+
+    def _too_long(self, key: str, url: str, most: int) -> CorruptStoreError:
+        return CorruptStoreError(
+            f"{self._told(key, url)}, which has more than {most} bytes; raise "
+            "config.max_chunk_bytes, or for metadata config.max_document_bytes, if this is intended"
         )
 
     def sites(self, url: str) -> list[Site]:

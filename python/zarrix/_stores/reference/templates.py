@@ -34,6 +34,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 _MOST_GENERATED = 1_000_000
 _MOST_TEXT = 256 << 20
 _LONGEST = 8192
+# Names, numbers and operators that are evaluated in all: 32 for each reference of gen.
+_MOST_STEPS = 32 * _MOST_GENERATED
 _MOST_PARSED = 64
 
 
@@ -62,6 +64,7 @@ class Templates:
         self._parsed: dict[str, list[str | ast.expr]] = {}
         self._rendered: dict[str, str] = {}
         self._left, self._text_left = _MOST_GENERATED, _MOST_TEXT
+        self._steps_left = _MOST_STEPS
 
     def rendered(self, text: str) -> str:
         """Expand each pair of braces in ``text``.
@@ -132,6 +135,9 @@ class Templates:
         return parts
 
     def _value(self, tree: ast.expr, names: Mapping[str, Any], templates: Mapping[str, str]) -> Any:
+        self._steps_left -= 1
+        if self._steps_left < 0:
+            raise ValueError(f"the templates take more than {_MOST_STEPS} steps")
         match tree:
             case ast.Constant(value=str() | int() as constant) if not isinstance(constant, bool):
                 return constant
