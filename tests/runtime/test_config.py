@@ -253,6 +253,12 @@ def test_every_setting_that_is_accepted_has_an_effect_or_says_so():
             config.set({name: "another"}).__exit__(None, None, None)
 
 
+def test_an_order_of_zarr_python_that_would_do_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"array\.order"):
+        config.set({"array.order": "F"})
+    assert config.get("array.order") == "C"
+
+
 def test_info_complete_counts_all_members():
     for zarr_format in (2, 3):
         root = zarr.group(zarr_format=zarr_format)
