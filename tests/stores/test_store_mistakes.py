@@ -56,3 +56,32 @@ def test_a_web_server_says_that_it_is_only_read() -> None:
         storage.RemoteStore("http://127.0.0.1:1/x")["a"] = b"1"
     with pytest.raises(ReadOnlyError, match="web servers are read-only"):
         zarr.open("http://127.0.0.1:1/x", mode="w", shape=3, storage_options={"timeout": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("path", lambda folder: storage.DirectoryStore(folder / "a")),
+        ("path", lambda folder: storage.LocalStore(folder / "a")),
+        ("path", lambda folder: storage.FSStore(str(folder / "a"))),
+        ("fs", lambda folder: storage.FSStore(str(folder / "a"))),
+        ("mode", lambda folder: storage.FSStore(str(folder / "a"))),
+        ("path", lambda folder: storage.ZipStore(folder / "a.zip", mode="w")),
+        ("path", lambda folder: storage.SQLiteStore(folder / "a.sqlite")),
+        ("path", lambda folder: storage.DBMStore(folder / "a.dbm")),
+        ("_mutable_mapping", lambda folder: storage.KVStore({})),
+        ("_store_dict", lambda folder: storage.MemoryStore()),
+    ],
+)
+def test_where_a_store_is_cannot_be_changed_while_it_is_used(
+    name: str, make: Any, tmp_path: Path
+) -> None:
+    """What it tells is where it reads and writes."""
+    store = make(tmp_path)
+    before = getattr(store, name)
+    z = zarr.create(4, store=store)
+    z[:] = 7
+    with pytest.raises(AttributeError, match=f"{name} cannot be changed while the store is in use"):
+        setattr(store, name, str(tmp_path / "other"))
+    assert getattr(store, name) is before
+    assert z[:].tolist() == [7] * 4

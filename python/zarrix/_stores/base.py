@@ -60,6 +60,16 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
     _answers_awaited = False
     # Whether the store is remote, so that many values should be requested at once.
     is_remote = False
+    # Attributes that the engine store was opened with: another value would have no effect on it.
+    _opened_with: frozenset[str] = frozenset()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._opened_with and "_engine" in self.__dict__:
+            raise AttributeError(
+                f"{type(self).__name__}.{name} cannot be changed while the store is in use; open "
+                "another store, and its arrays there"
+            )
+        super().__setattr__(name, value)
 
     @property
     def _user_store(self) -> Store:

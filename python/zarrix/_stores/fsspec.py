@@ -255,6 +255,8 @@ class FSStore(_FileSystemStore):
     ['b']
     """
 
+    _opened_with = frozenset({"path", "fs", "mode"})
+
     def __init__(
         self,
         url: str | os.PathLike[str],

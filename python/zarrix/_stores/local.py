@@ -49,6 +49,7 @@ class LocalStore(EngineStore):
     """
 
     normalize_keys = False
+    _opened_with = frozenset({"path"})
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self._set_path(root)
@@ -145,7 +146,7 @@ class LocalStore(EngineStore):
         import asyncio
 
         await asyncio.to_thread(_move, self.path, dest)
-        self.path = dest
+        self.__dict__["path"] = dest
         self.__dict__.pop("_engine", None)
 
     def listdir(self, path: str | None = None) -> list[str]:

@@ -39,6 +39,8 @@ class KVStore(EngineStore):
     ['.zarray', '0', '1']
     """
 
+    _opened_with = frozenset({"_mutable_mapping"})
+
     def __init__(self, mutablemapping: MutableMapping[str, Any]) -> None:
         self._mutable_mapping = mutablemapping
         self._dimension_separator = getattr(mutablemapping, "_dimension_separator", None)

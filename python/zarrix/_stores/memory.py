@@ -70,6 +70,8 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
     {'a': {'b': b'1'}, 'c': b'2'}
     """
 
+    _opened_with = frozenset({"_store_dict"})
+
     def __init__(
         self,
         root: Mapping[str, Any] | None = None,

@@ -87,6 +87,8 @@ class ZipStore(EngineStore):
 
     _engine: Archive
 
+    _opened_with = frozenset({"path", "mode", "compression"})
+
     def __init__(
         self,
         path: str | os.PathLike[str],

@@ -33,6 +33,8 @@ class DatabaseStore(PythonStore):
 
     path: str
 
+    _opened_with = frozenset({"path", "mode", "flag"})
+
     def __init__(self, path: str | os.PathLike[str], dimension_separator: str | None) -> None:
         self.path = os.path.abspath(os.fsdecode(path))
         self._dimension_separator = normalize_dimension_separator(dimension_separator)

@@ -173,6 +173,8 @@ class RemoteStore(EngineStore):
 
     is_remote = True
 
+    _opened_with = frozenset({"path", "url"})
+
     def __init__(
         self,
         url: str,
