@@ -120,3 +120,21 @@ def test_formats_are_not_mixed(above: int, new: int, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"is a v{above} group, and its members are v{above}"):
         zarr.create_hierarchy(store=str(tmp_path / "x"), nodes=nodes)
     assert state(tmp_path) == before
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_root_whose_store_was_cleared_is_created_again(zarr_format: int) -> None:
+    # As anndata writes: it clears the store of the group it was given, and requires "/".
+    store = zarr.MemoryStore()
+    root = zarr.open_group(store, mode="w", zarr_format=zarr_format)
+    root["a"] = np.arange(3)
+    store.clear()
+    made = root.require_group("/")
+    assert (made.path, made.zarr_format) == ("", zarr_format)
+    made["b"] = np.arange(4)
+    assert sorted(zarr.open_group(store, mode="r")) == ["b"]
+    inner = root.create_group("x")
+    del root["x"]
+    assert inner.create_group("/x").path == "x"
+    with pytest.raises(InvalidKeyError, match="and not a member of it"):
+        inner.create_group("/x", overwrite=True)

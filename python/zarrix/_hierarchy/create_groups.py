@@ -105,7 +105,7 @@ class GroupCreation(GroupState):
         >>> site, site.attrs["elevation"]
         (<zarrix.hierarchy.Group '/sites/kiel'>, 5)
         """
-        path = self._new_path(name)
+        path = self._new_path(name, may_restore=True)
         require_json(attributes)
         new = group_metadata(self._zarr_format, attributes)
         location = self._location(path)

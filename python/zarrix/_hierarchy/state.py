@@ -137,8 +137,15 @@ class GroupState(Member):
             return path
         return f"{self._path}/{path}" if path else self._path
 
-    def _new_path(self, name: Any) -> str:
+    def _new_path(self, name: Any, *, may_restore: bool = False) -> str:
         """Path of a new member in the store.
+
+        Parameters
+        ----------
+        name : str
+        may_restore : bool
+            Whether the new node may be this group, if it is stored no longer: programs clear the
+            store of a root, and create the root again.
 
         Raises
         ------
@@ -146,7 +153,8 @@ class GroupState(Member):
             The new node would replace this group, which the caller has not named.
         """
         path = self._item_path(name)
-        if not path or f"{self._path}/".startswith(f"{path}/"):
+        is_above = not path or f"{self._path}/".startswith(f"{path}/")
+        if is_above and not (may_restore and self._kind(path) is None):
             raise InvalidKeyError(
                 f"{name!r} names the group {self.name!r}, or one that it lies in, and not a "
                 "member of it; zarrix.open(..., mode='w') replaces a group"
