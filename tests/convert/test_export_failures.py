@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 from collections.abc import Callable
@@ -12,8 +13,58 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from preloaded import run_with_failing_calls
 from zarrix._runtime import new_files
 from zarrix.convert import _unfinished
+
+# Lets each call of an export fail that writes, once and from then on, and says what is wrong then.
+EACH_WRITE = """
+import errno, os, sys
+import h5py, numpy as np, zarrix
+from zarrix import convert
+
+values = np.arange(72, dtype="u2").reshape(12, 6)
+z, old = zarrix.array(values, chunks=(4, 6)), zarrix.array(values + 1, chunks=(4, 6))
+
+def read(path):
+    with h5py.File(path) as file:
+        return file["data"][()]
+
+def tried(path, call, at, always):
+    os.environ |= {"FAIL_CALL": call, "FAIL_ERRNO": str(errno.ENOSPC), "FAIL_PATH": "partial/data"}
+    os.environ["FAIL_AT" if not always else "FAIL_FROM"] = str(at)
+    wanted = values
+    try:
+        zarrix.export(z, path, overwrite=True, memory="64 B")
+    except OSError as error:
+        wanted = values + 1
+        if error.errno != errno.ENOSPC:
+            print(path, call, at, always, repr(error))
+    except BaseException as error:
+        wanted = values + 1
+        print(path, call, at, always, repr(error))
+    del os.environ["FAIL_CALL"]
+    if not np.array_equal(read(path), wanted):
+        print(path, call, at, always, "has other values")
+    if (left := os.listdir(os.path.dirname(path))) != [os.path.basename(path)]:
+        print(path, call, at, always, "has left", left)
+
+for name in ("x.h5", "x.nc"):
+    folder = os.path.join(sys.argv[1], name[2:])
+    os.mkdir(folder)
+    path = os.path.join(folder, name)
+    for call in ("write", "pwrite"):
+        for at in range(1, 15):
+            for always in (False, True):
+                zarrix.export(old, path, overwrite=True)
+                child = os.fork()
+                if child == 0:
+                    tried(path, call, at, always)
+                    sys.stdout.flush()
+                    os._exit(0)
+                if ended := os.waitpid(child, 0)[1]:
+                    print(path, call, at, always, "ended with", ended)
+"""
 
 VALUE = np.arange(72, dtype="u2").reshape(12, 6)
 
@@ -140,3 +191,33 @@ def test_a_file_is_closed_once_also_if_that_fails(
     monkeypatch.undo()
     assert notes == []
     assert [name for name in os.listdir(tmp_path) if name.endswith(".partial")] == []
+
+
+def test_what_hdf5_cannot_write_is_an_error_and_no_crash(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    done = run_with_failing_calls(EACH_WRITE, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_ctrl_c_while_hdf5_writes_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("h5py")
+    from zarrix.convert import _hdf5_file
+
+    class Pressed(io.FileIO):
+        count = 0
+
+        def write(self, data: Any, /) -> int:
+            Pressed.count += 1
+            if Pressed.count == 3:
+                raise KeyboardInterrupt
+            return super().write(data)
+
+    class Disk(_hdf5_file._Disk, Pressed):
+        """A file in whose third write the user presses Ctrl-C."""
+
+    monkeypatch.setattr(_hdf5_file, "_Disk", Disk)
+    with pytest.raises(KeyboardInterrupt):
+        zarr.export(zarr.array(VALUE, chunks=(4, 6)), tmp_path / "x.h5", memory="64 B")
+    assert os.listdir(tmp_path) == []

@@ -1,7 +1,8 @@
 /* Calls of the system that fail as a server or a disk makes them fail.
  *
  * Preloaded, this lets the call FAIL_CALL fail with the number FAIL_ERRNO, for open files whose path
- * has FAIL_PATH in it. A file is closed all the same.
+ * has FAIL_PATH in it; with FAIL_AT only the call of that number, with
+ * FAIL_FROM all from that number on. A file is closed all the same.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #define REAL(name, type) ((type)dlsym(RTLD_NEXT, name))
+
+static int count;
 
 static int fails(const char *name, int file)
 {
@@ -26,6 +29,10 @@ static int fails(const char *name, int file)
         return 0;
     path[length] = 0;
     if (!strstr(path, getenv("FAIL_PATH")))
+        return 0;
+    const char *at = getenv("FAIL_AT"), *from = getenv("FAIL_FROM");
+    count++;
+    if ((at && count != atoi(at)) || (from && count < atoi(from)))
         return 0;
     errno = atoi(getenv("FAIL_ERRNO"));
     return 1;
@@ -43,6 +50,14 @@ ssize_t write(int file, const void *bytes, size_t length)
     if (fails("write", file))
         return -1;
     return REAL("write", ssize_t (*)(int, const void *, size_t))(file, bytes, length);
+}
+
+ssize_t pwrite64(int file, const void *bytes, size_t length, off64_t offset)
+{
+    if (fails("pwrite", file))
+        return -1;
+    return REAL("pwrite64", ssize_t (*)(int, const void *, size_t, off64_t))(
+        file, bytes, length, offset);
 }
 
 int fsync(int file)

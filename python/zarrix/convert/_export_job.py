@@ -72,6 +72,8 @@ class ExportJob:
     ----------
     resumed : bool
         Whether the file has what an earlier call wrote that asked the same of the same values.
+    check : function
+        Raises the error of a writer whose library would drop it; it is called after each region.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class ExportJob:
         self.notes: list[str] = []
         self._beside: Path | None = None
         self._made: Unfinished | None = None
+        self.check: Callable[[], None] = _all_is_well
         self._asked = None if asked is None else self._identity(asked)
 
     def _identity(self, asked: Mapping[str, Any]) -> Any:
@@ -280,6 +283,7 @@ class ExportJob:
         total = count(array.shape, step)
         for index, region in enumerate(regions(array.shape, step)):
             yield region, array[region]
+            self.check()
             self.done += 1
             self._tell(index + 1, total)
 
@@ -313,6 +317,10 @@ class ExportJob:
             self.done += 1
             self._tell(index + 1, total)
         file.truncate(offset + math.prod(shape) * itemsize)
+
+
+def _all_is_well() -> None:
+    """Raise nothing."""
 
 
 def order_of(array: Any) -> str:

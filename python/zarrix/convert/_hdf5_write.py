@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
@@ -12,12 +11,12 @@ import numpy as np
 from zarrix._array.dimension_names import names_of
 from zarrix._dtypes.variable import element_of
 from zarrix._errors import ConversionError, OptionError
+from zarrix.convert._hdf5_file import library, new_file
 
 __all__ = [
     "check_level",
     "children",
     "layout",
-    "library",
     "save",
     "texts",
     "unlimited_axes",
@@ -31,21 +30,6 @@ _RESERVED = {
     "CLASS", "DIMENSION_LABELS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_NCProperties",
     "_Netcdf4Coordinates", "_Netcdf4Dimid", "_nc3_strict",
 }  # fmt: skip
-
-
-def library() -> Any:
-    """The module h5py.
-
-    Raises
-    ------
-    ImportError
-        It is not installed.
-    """
-    try:
-        # Optional package: extra [convert].
-        return importlib.import_module("h5py")
-    except ImportError:
-        raise ImportError("HDF5 needs the package h5py: pip install 'zarrix[convert]'") from None
 
 
 def save(
@@ -68,7 +52,7 @@ def save(
         (where, one, _stored(h5py, one, compression, level) if hasattr(one, "shape") else None)
         for where, one in children(node)
     ]
-    with h5py.File(path, "w") as file:
+    with new_file(path, job) as file:
         for where, one, plan in plans:
             if plan is None:
                 write_attributes(file.require_group(where or "/"), one, job)

@@ -23,11 +23,11 @@ from zarrix._array.dimension_names import names_of
 from zarrix._dtypes.variable import element_of
 from zarrix._engine import __version__
 from zarrix._errors import ConversionError
+from zarrix.convert._hdf5_file import library, new_file
 from zarrix.convert._hdf5_write import (
     check_level,
     children,
     layout,
-    library,
     named,
     texts,
     unlimited_axes,
@@ -95,7 +95,7 @@ def save(
     h5py = library()
     check_level(level)
     groups = _planned(h5py, node)
-    with h5py.File(path, "w", track_order=True) as file:
+    with new_file(path, job, track_order=True) as file:
         file.attrs["_NCProperties"] = np.bytes_(
             f"version=2,zarrix={__version__},hdf5={h5py.version.hdf5_version}"
         )
