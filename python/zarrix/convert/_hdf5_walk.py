@@ -22,9 +22,9 @@ from zarrix.convert._cf import extended, mask
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_attributes import attributes_of, is_netcdf
 from zarrix.convert._hdf5_chunks import Chunks
+from zarrix.convert._hdf5_file import library
 from zarrix.convert._hdf5_filters import Filters
 from zarrix.convert._hdf5_links import Links
-from zarrix.convert._hdf5_write import library
 from zarrix.convert._source import OpenFile, Source, SourceArray, UnkeptError
 
 __all__ = ["open_hdf5"]
