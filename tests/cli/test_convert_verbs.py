@@ -103,3 +103,13 @@ def test_quiet_prints_nothing(files: Path, capsys: Capture) -> None:
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "")
     assert np.load(io.BytesIO(Path("x.npy").read_bytes())).sum() == 15
+
+
+def test_what_is_larger_than_its_elements_is_called_larger(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "n.npy", np.arange(3))
+    assert main(["import", str(tmp_path / "n.npy"), str(tmp_path / "n.zarr")]) == 0
+    told = capsys.readouterr().out
+    assert "x larger" in told
+    assert "smaller" not in told
