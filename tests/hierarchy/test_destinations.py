@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix import convert, jobs
+from hierarchy.destinations import FILE, FUNCTIONS, LOADED, VALUES, WITHOUT, Row, files_of
 from zarrix.cli._table import VERBS
 
-VALUES = np.arange(12).reshape(3, 4)
-
-# By name: the source and the destination, relative to the folder of the test.
+# By name: the source and the destination, relative to the folder of the test. Calls without a
+# source get the destination only.
 ARRANGEMENTS = {
     "source inside destination": ("x.zarr/g/b", "x.zarr/g"),
     "destination inside source": ("x.zarr/g/b", "x.zarr/g/b/new"),
@@ -31,62 +31,73 @@ ARRANGEMENTS = {
     "foreign files": ("y.zarr", "foreign"),
     "a link to foreign files": ("y.zarr", "to_foreign"),
 }
-
-
-def group_of(path: str) -> tuple[Any, str]:
-    above, _, name = path.rpartition("/")
-    return zarr.open_group(above, mode="r+"), name
-
-
-def copy(source: str, dest: str) -> None:
-    group, name = group_of(dest)
-    zarr.copy(zarr.open(source), group, name=name, if_exists="replace")
-
-
-# Each takes source and destination.
-COPIES: dict[str, Callable[[str, str], Any]] = {
-    "copy": copy,
-    "copy_store": lambda source, dest: zarr.copy_store(source, dest, if_exists="replace"),
-    "save": lambda source, dest: zarr.save(dest, zarr.open(source)),
-    "save_array": lambda source, dest: zarr.save_array(dest, zarr.open(source)),
-    "array": lambda source, dest: zarr.array(zarr.open(source), store=dest, overwrite=True),
-    "from_array": lambda source, dest: zarr.from_array(
-        dest, data=zarr.open(source), overwrite=True
-    ),
-    "create_array": lambda source, dest: zarr.create_array(
-        dest, data=zarr.open(source), overwrite=True
-    ),
+# Not hostile: each call succeeds in one of these or of the others.
+BENIGN = {
+    "a new hierarchy": ("y.zarr", "new.zarr"),
+    "a new member": ("x.zarr/g/b", "x.zarr/g/c"),
+    "a member to a new hierarchy": ("x.zarr/g/b", "new.zarr"),
+    "another hierarchy": ("x.zarr/g/b", "y.zarr"),
 }
-# Destinations that have tests of their own: tests/nodes/test_arrays_above.py, tests/jobs,
-# tests/convert, tests/hierarchy/test_copy_overlap.py.
-ELSEWHERE = """
-    copy_all save_group open open_array open_group open_like group create_group create_hierarchy
-    create empty ones zeros full empty_like ones_like zeros_like full_like
-    jobs.copy jobs.rechunk jobs.map_chunks jobs.stack jobs.statistics jobs.pyramid
-    export import_ virtual
-""".split()  # noqa: SIM905
-# Functions and verbs that create nothing, or change only the node that they name; and verbs that
-# call one of the functions above, or are in tests/cli/test_destinations.py.
-OTHERS = """
-    consolidate_metadata load migrate open_consolidated open_file
-    info ls tree attrs cat stats show view serve plan verify repair digest diff doctor rm
-    consolidate formats bench advise suggest compare demo help completion
-    rechunk pyramid stack map import export cp mv
-""".split()  # noqa: SIM905
-DESTINATIONS = {"dest", "destination", "store", "path", "out", "file", "target", "folder"}
+ROWS = {**FUNCTIONS, **{f"zarrix {name}": row for name, row in LOADED.items()}}
+
+MODULES = {
+    "": "zarrix",
+    "storage.": "zarrix.storage",
+    "jobs.": "zarrix.jobs",
+    "convert.": "zarrix.convert",
+    "operate.": "zarrix.operate",
+    "xarray.": "zarrix.xarray",
+    "dask.": "zarrix.dask",
+    "ml.": "zarrix.ml",
+    "viewer.": "zarrix.viewer",
+    "measure.": "zarrix.measure",
+    "testing.": "zarrix.testing",
+}
+DESTINATIONS = {
+    "dest", "destination", "dest_root", "dst_path", "store", "path", "file", "filename", "target",
+    "targets", "folder",
+}  # fmt: skip
+# Methods whose name= is the path of a node that they create.
+CLASSES = {
+    "Group.": (zarr.Group, DESTINATIONS | {"name"}),
+    "Array.": (zarr.Array, DESTINATIONS),
+    "DirectoryStore.": (zarr.DirectoryStore, DESTINATIONS),
+    "Job.": (zarr.jobs.Job, DESTINATIONS),
+}
+# Methods that only read, by what their names begin with.
+READING = ("child_names", "dir_path", "engine_path", "get", "list", "contains")
 
 
 def functions() -> Iterator[str]:
-    for prefix, module in (("", zarr), ("jobs.", jobs), ("", convert)):
-        for name in module.__all__:
-            one = getattr(module, name)
-            if inspect.isfunction(one) and DESTINATIONS & inspect.signature(one).parameters.keys():
+    """The names of all functions and methods with a parameter that may name a destination."""
+    for prefix, module in MODULES.items():
+        one = pytest.importorskip(module)
+        for name in one.__all__:
+            function = getattr(one, name)
+            if inspect.isfunction(function) and has(function, DESTINATIONS):
+                # The functions of `convert` and `operate` are in the first module, too.
+                is_above = getattr(zarr, name, None) is function
+                yield name if is_above or prefix == "convert." else f"{prefix}{name}"
+    for prefix, (cls, parameters) in CLASSES.items():
+        for name in dir(cls):
+            method = inspect.getattr_static(cls, name)
+            method = getattr(method, "__func__", method)
+            is_public = inspect.isfunction(method) and not name.startswith(("_", *READING))
+            if is_public and has(method, parameters):
                 yield f"{prefix}{name}"
 
 
-def test_every_function_and_verb_with_a_destination_is_here() -> None:
-    known = {*COPIES, *ELSEWHERE, *OTHERS}
-    assert {*functions(), *VERBS} - known == set()
+def has(function: Any, parameters: set[str]) -> bool:
+    return bool(parameters & inspect.signature(function).parameters.keys())
+
+
+def test_every_function_method_and_verb_with_a_destination_has_a_row() -> None:
+    assert sorted({*functions()} - FUNCTIONS.keys() - WITHOUT.keys()) == []
+    assert sorted({*VERBS} - LOADED.keys() - WITHOUT.keys()) == []
+
+
+def test_what_has_no_row_exists() -> None:
+    assert sorted(WITHOUT.keys() - {*functions(), *VERBS}) == []
 
 
 def state(folder: Path) -> dict[str, bytes]:
@@ -99,37 +110,67 @@ def state(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    group = zarr.open_group("x.zarr", mode="w")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made")
+    group = zarr.open_group(made / "x.zarr", mode="w")
     group["a"] = np.arange(5)
     group["g/b"] = VALUES
-    zarr.save("y.zarr", VALUES)
-    np.save("n.npy", VALUES)
-    (tmp_path / "link.zarr").symlink_to("x.zarr")
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "foreign" / "notes.txt").write_text("mine")
-    (tmp_path / "foreign" / "data.bin").write_bytes(bytes(range(50)))
-    (tmp_path / "to_foreign").symlink_to("foreign")
-    return tmp_path
+    zarr.save(str(made / "y.zarr"), VALUES)
+    (made / "link.zarr").symlink_to("x.zarr")
+    (made / "foreign").mkdir()
+    (made / "foreign" / "notes.txt").write_text("mine")
+    (made / "foreign" / "data.bin").write_bytes(bytes(range(50)))
+    (made / "to_foreign").symlink_to("foreign")
+    return made
 
 
-@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
-@pytest.mark.parametrize("name", COPIES)
-def test_what_is_not_named_stays_as_it_is(name: str, arrangement: str, folder: Path) -> None:
-    source, dest = ARRANGEMENTS[arrangement]
-    call, dest = COPIES[name], dest.format(folder)
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_not_named_stays_as_it_is(
+    name: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    succeeds = False
+    for number, arrangement in enumerate([*ARRANGEMENTS, *BENIGN]):
+        folder = tmp_path / str(number)
+        shutil.copytree(made, folder, symlinks=True)
+        monkeypatch.chdir(folder)
+        succeeds |= rest_stays(ROWS[name], arrangement, folder)
+    assert succeeds
+
+
+def rest_stays(row: Row, arrangement: str, folder: Path) -> bool:
+    """Make the call, and compare what it leaves; whether it succeeded."""
+    source, dest = {**ARRANGEMENTS, **BENIGN}[arrangement]
+    if row.of_file:
+        files_of(source)
+        source = f"{source}/{FILE}"
+    dest = dest.format(folder)
     before = state(folder)
     try:
-        call(source, dest)
+        row.call(source, dest)
     except Exception:
-        assert state(folder) == before
-        return
-    there = os.path.relpath(os.path.realpath(dest.removeprefix("file://")), folder)
+        assert state(folder) == before, arrangement
+        return False
+    check_rest(row, source, dest, before, folder)
+    if row.found is not None:
+        found = row.found(dest)
+        assert found is True or np.array_equal(found, VALUES), arrangement
+    return True
+
+
+def check_rest(row: Row, source: str, dest: str, before: dict[str, bytes], folder: Path) -> None:
+    """What is neither the destination, nor a source that was moved, is as it was."""
+    path = dest.removeprefix("file://")
+    named = [os.path.relpath(os.path.realpath(path), folder), os.path.relpath(path, folder)]
+    if row.takes_source:
+        named.append(source)
     after = state(folder)
-    assert {
-        key: value for key, value in before.items() if not f"{key}/".startswith(f"{there}/")
-    }.items() <= after.items()
-    assert before["foreign/notes.txt"] == after["foreign/notes.txt"]
-    np.testing.assert_array_equal(zarr.open(dest, mode="r")[:], VALUES)
+    rest = {
+        key: value
+        for key, value in before.items()
+        if not any(f"{key}/".startswith(f"{one}/") for one in named)
+    }
+    assert {key: after.get(key) for key in rest} == rest
+    if not row.removes_all:
+        assert before["foreign/notes.txt"] == after.get("foreign/notes.txt")
+        assert before["foreign/data.bin"] == after.get("foreign/data.bin")

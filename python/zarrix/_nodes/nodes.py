@@ -58,6 +58,7 @@ __all__ = [
     "missing_parents",
     "place",
     "publish",
+    "refuse_below_array",
     "require_ours",
     "require_parents",
     "stranger",
@@ -460,12 +461,7 @@ def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
     """
     parents = _above(store, path, zarr_format)
     missing = [parent for parent, node in parents.items() if node is None]
-    for parent, node in parents.items():
-        if node is not None and node.kind == "array":
-            raise ContainsArrayError(
-                f"{describe(store, parent)} is an array, so nothing can be created below it; "
-                f"{path!r} needs another path"
-            )
+    _refuse_arrays(store, path, parents)
     for parent, node in parents.items():
         if node is None:
             continue
@@ -474,14 +470,27 @@ def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
                 f"{describe(store, parent)} is a v{node.zarr_format} group, and its members are "
                 f"v{node.zarr_format}, too; a v{zarr_format} node needs another hierarchy"
             )
-    if not path or "" in missing:
-        above = array_above(store)
-        if above is not None:
-            raise ContainsArrayError(
-                f"{above!r} is an array, so nothing can be created below it; "
-                f"{describe(store, path)} needs another path"
-            )
     return missing
+
+
+def refuse_below_array(store: Store, path: str) -> None:
+    """Raise `ContainsArrayError` if an array is above ``path``, in the store or above it."""
+    _refuse_arrays(store, path, _above(store, path, None))
+
+
+def _refuse_arrays(store: Store, path: str, parents: Mapping[str, Node | None]) -> None:
+    above = (
+        parent for parent, node in parents.items() if node is not None and node.kind == "array"
+    )
+    found = next((describe(store, parent) for parent in above), None)
+    if found is None and parents.get("") is None:
+        folder = array_above(store)
+        found = None if folder is None else repr(folder)
+    if found is not None:
+        raise ContainsArrayError(
+            f"{found} is an array, so nothing can be created below it; {describe(store, path)} "
+            "needs another path"
+        )
 
 
 def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None:
@@ -495,7 +504,7 @@ def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None
         update_consolidated(store, parent, zarr_format)
 
 
-def _above(store: Store, path: str, zarr_format: Format) -> dict[str, Node | None]:
+def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Node | None]:
     """The nodes at the parents of ``path``, from the root down.
 
     Local stores are asked from below up to the first group of the format, whose own parents were

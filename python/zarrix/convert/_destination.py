@@ -89,7 +89,7 @@ class Destination:
             metadata documents is compared, too.
         """
         overwrite, resume = self._overwrite, self._resume
-        self._require_groups()
+        nodes.refuse_below_array(self.store, self.path)
         identity = self._identity(asked)
         before = self.store._value(self._key) if self._can_resume else None
         if before is not None and not overwrite:
@@ -171,18 +171,6 @@ class Destination:
                 del self.store[key_of(self.path, name)]
         for name in folders:
             self.store.rmdir(key_of(self.path, name))
-
-    def _require_groups(self) -> None:
-        """Raise an error if something above is an array, whose keys a node below would become."""
-        names = self.path.split("/")
-        for depth in range(len(names) if self.path else 0):
-            above = "/".join(names[:depth])
-            found = nodes.find(self.store, above)
-            if found is not None and found.kind == "array":
-                raise ContainsArrayError(
-                    f"{nodes.describe(self.store, above)} is an array, and nothing can be imported "
-                    "below it; choose another destination"
-                )
 
     def _require_empty(self) -> None:
         """Raise an error if there are values of others, which a node would become part of."""

@@ -123,10 +123,14 @@ class Destination:
         Raises
         ------
         OverlapError
+        ContainsArrayError
+            It would write among the chunks of an array.
         """
         new, kept = list(self.operation.new_places), list(self.operation.kept())
         for place in new:
             refuse_overlap(self.operation.kind, place, kept)
+        for store, path in self._every_place():
+            nodes.refuse_below_array(store, path)
         for other in elsewhere:
             refuse_overlap(f"{self.operation.kind} with its own files there", other, [*kept, *new])
 
