@@ -1,8 +1,13 @@
-"""What tells stored values from those that replace them, without reading them.
+"""The generations of stored values: what tells them from those that replace them.
 
-A file has its size, its time of change and, where that time alone could be that of two versions,
-its inode. Values in the memory of this process have none of these, and are hashed. A store that
-cannot list its values so has no state, and its callers have to say so.
+Everything that goes on after an interruption asks for them, so that old and new values are never
+mixed. A file has its size, its times of change and its inode. Values in the memory of this process
+have none of these, and are hashed. A store that cannot list its values so has no state, and its
+callers have to say so.
+
+`state_below` is of chunks alone, and can be taken again at any time after the first one, also when
+inodes change: jobs run for days, on several machines. `digest_below` is of all values, metadata
+documents too, and waits until none is so new that the clock of a file system could hide a change.
 """
 
 from __future__ import annotations
@@ -10,21 +15,27 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from zarrix import _engine
 from zarrix._stores.base import Store
-from zarrix._stores.identity import is_in_one_process
-from zarrix._stores.keys import DOCUMENTS, JOB_FOLDER, JOB_MARK
+from zarrix._stores.identity import innermost, is_in_one_process
+from zarrix._stores.keys import DOCUMENTS, JOB_FOLDER, JOB_MARK, key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.lru_cache import LRUStoreCache
 from zarrix._stores.zip import ZipStore
 
-__all__ = ["StoredState", "state_below", "state_of_file", "state_of_memory"]
+__all__ = ["StoredState", "digest_below", "state_below", "state_of_file", "state_of_memory"]
 
 # Files that were changed less long before a state was taken may be replaced without another time:
 # file systems have clocks that tick each 10 ms, or each two seconds.
 _TICK_NS = 3 * 10**9
+# The clock by which file systems note a change has ticks of up to 10 ms: a file that is replaced
+# twice within one could look the same.
+_CLOCK_NS = 20_000_000
+_TRIES = 10
 _MOST_LISTED = 2_000_000
 _MOST_HASHED = 256 << 20
 
@@ -175,3 +186,62 @@ def _of_memory_below(store: Store, path: str) -> StoredState | None:
 
 def _hashed(values: memoryview) -> str:
     return hashlib.blake2b(values, digest_size=16).hexdigest()
+
+
+def digest_below(store: Any, path: str) -> str | None:
+    """Changes with every value at and below a path that is stored, replaced or removed.
+
+    It is the names of files, their inodes, sizes and times in a directory, those of the archive for
+    one that is read-only, and the values themselves in memory.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+
+    Returns
+    -------
+    str or None
+        None for a store that cannot tell without reading all values.
+    """
+    inner = innermost(store)
+    if inner is not store:
+        # A wrapper may translate keys.
+        path = ""
+    engine = getattr(inner, "_engine", None)
+    if isinstance(engine, _engine.LocalStore):
+        return _digest_of_files(engine.root, engine.list_prefix(inner.engine_path(path)))
+    if isinstance(engine, _engine.ZipStore) and not inner.is_writeable():
+        return _digest_of_files(os.path.dirname(inner.path), [os.path.basename(inner.path)])
+    if is_in_one_process(store) or isinstance(engine, _engine.ZipStore):
+        return _digest_of_values(store, path)
+    return None
+
+
+def _digest_of_files(root: str, names: list[str]) -> str:
+    for _ in range(_TRIES):
+        now = time.time_ns()
+        digest, newest = hashlib.blake2b(digest_size=16), 0
+        for name in sorted(names):
+            try:
+                found = os.stat(os.path.join(root, name))
+            except FileNotFoundError:
+                continue
+            newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
+            times = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            digest.update(f"{name}\0{times}\n".encode("utf-8", "surrogateescape"))
+        if not 0 <= now - newest < _CLOCK_NS:
+            return digest.hexdigest()
+        time.sleep(_CLOCK_NS / 1e9)
+    # Something is written all the time: this state is equal to no other one.
+    return os.urandom(16).hex()
+
+
+def _digest_of_values(store: Any, path: str) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    inside = key_of(path, "")
+    for key in sorted(key for key in store if key.startswith(inside)):
+        value = bytes(store[key])
+        digest.update(f"{key}\0{len(value)}\n".encode("utf-8", "surrogateescape"))
+        digest.update(value)
+    return digest.hexdigest()

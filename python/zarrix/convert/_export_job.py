@@ -19,7 +19,7 @@ from zarrix._engine import __version__
 from zarrix._errors import ContainsArrayError, ConversionError, ZarrixError
 from zarrix._nodes import nodes
 from zarrix._runtime.new_files import has_name
-from zarrix._stores.versions import state_below
+from zarrix._stores.generations import digest_below
 from zarrix.convert._regions import count, regions, step_of
 from zarrix.convert._source import Region
 from zarrix.convert._unfinished import (
@@ -110,7 +110,7 @@ class ExportJob:
             if source is not None:
                 found.append([source.identity])
                 continue
-            state = state_below(store, self._node.path)
+            state = digest_below(store, self._node.path)
             if state is None:
                 if self._resume:
                     self.notes.append(
