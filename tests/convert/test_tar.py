@@ -110,3 +110,22 @@ def test_one_member_that_is_not_text_does_not_lose_the_others(tmp_path: Path) ->
     done, found = imported(tmp_path / "x.tar")
     assert found["cls"][...].tolist() == [3]
     assert [one.partition(" ")[0] for one in done.left_out] == ["txt"]
+
+
+@pytest.mark.parametrize(
+    "keys", [["a", "a"], ["a", "A"], ["a.b", "c"], ["", "a"], ["../a", "b"], ["/a", "b"]]
+)
+def test_keys_that_are_not_found_again_are_not_written(keys: list[str], tmp_path: Path) -> None:
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w", zarr_format=3)
+    group.create_array("key", data=np.array(keys, "T"))
+    group["x"] = np.arange(2)
+    with pytest.raises(zarr.errors.ConversionError, match=r"key"):
+        zarr.export(group, tmp_path / "x.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
+
+
+def test_arrays_whose_suffixes_differ_in_case_are_not_written(tmp_path: Path) -> None:
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w", zarr_format=3)
+    group["x"], group["X"] = np.arange(2), np.arange(2)
+    with pytest.raises(zarr.errors.ConversionError, match="two members"):
+        zarr.export(group, tmp_path / "x.tar")

@@ -161,14 +161,32 @@ def save(node: Any, path: Path, job: Any) -> None:
         raise ConversionError("samples need arrays of one length along their first axis")
     count = lengths.pop()
     with tarfile.open(path, "w") as archive:
+        known: set[str] = set()
         for i in range(count):
-            key = keys[i] if keys is not None else f"{i:06}"
+            key = f"{i:06}" if keys is None else _key(str(keys[i]))
             for name, array in arrays.items():
                 suffix, value = _member(name or "npy", array[i], array.dtype)
                 member = tarfile.TarInfo(f"{key}.{suffix}")
+                # Readers take suffixes that differ in case for one, and some systems keys.
+                if member.name.lower() in known:
+                    raise ConversionError(
+                        f"two members would be {member.name} (case is ignored); samples need keys, "
+                        "and arrays names, that differ"
+                    )
+                known.add(member.name.lower())
                 member.size = len(value)
                 archive.addfile(member, io.BytesIO(value))
             job.done += 1
+
+
+def _key(key: str) -> str:
+    """The key of a sample, which readers find again: they take what follows a dot for a suffix."""
+    parts = key.split("/")
+    if "." in parts[-1] or any(part in ("", ".", "..") for part in parts):
+        raise ConversionError(
+            f"{key!r} is not the key of a sample: a relative path without a dot in its name"
+        )
+    return key
 
 
 def _member(name: str, value: Any, dtype: Any) -> tuple[str, bytes]:
