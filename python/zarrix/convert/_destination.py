@@ -21,7 +21,7 @@ from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
 from zarrix._nodes.orphans import lost_chunk
 from zarrix._stores.base import Store
-from zarrix._stores.keys import DOCUMENTS, key_of
+from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.overlap import refuse_overlap
 
@@ -108,10 +108,14 @@ class Destination:
             return True
         if overwrite:
             self._require_made(before)
-            if before is None:
-                self.store.rmdir(self.path)
-            else:
+            if self._can_resume:
+                # Before the first change, so that what a failure leaves is known to be of arrays.
+                there = sorted({*_arrays_of(before), *self._arrays_there()})
+                record = {**identity, "arrays": there, "clearing": True}
+                self.store[self._key] = json.dumps(record).encode()
                 self._clear_unfinished()
+            else:
+                self.store.rmdir(self.path)
         elif nodes.find(self.store, self.path) is not None:
             complete = ", and no import into it is unfinished" if resume else ""
             raise ContainsArrayError(
@@ -136,6 +140,15 @@ class Destination:
         for path in sorted({key.rpartition("/")[0] for key in self.documents}):
             if nodes.has_array(self.documents, path):
                 yield path[len(self.path) :].lstrip("/")
+
+    def _arrays_there(self) -> Iterator[str]:
+        """The paths, below that of the destination, of the arrays that are there."""
+        top = self.store.engine_path(self.path)
+        for key in self.store._engine.list_prefix(top):
+            below, _, name = key[len(top) :].lstrip("/").rpartition("/")
+            at = "/".join(part for part in (self.path, below) if part)
+            if name in (ZARRAY, ZARR_JSON) and nodes.has_array(self.store, at):
+                yield below
 
     def _require_made(self, before: Any) -> None:
         """Raise an error if a value is there that no array, group or unfinished import has."""
