@@ -192,6 +192,28 @@ def test_a_stored_member_of_npz_with_another_checksum_is_an_error(tmp_path: Path
             zarr.import_(tmp_path / "x.npz", tmp_path / "y.zarr", verify=verify, overwrite=True)
 
 
+def test_the_members_of_an_npz_are_listed_a_fixed_number_of_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    real = zipfile.ZipFile.__init__
+
+    def counting(self: zipfile.ZipFile, *given: Any, **more: Any) -> None:
+        opened.append(given)
+        real(self, *given, **more)
+
+    counts = []
+    for members in (2, 20):
+        path = tmp_path / f"{members}.npz"
+        np.savez(path, **{f"a{number}": np.arange(4) for number in range(members)})
+        opened.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(zipfile.ZipFile, "__init__", counting)
+            zarr.import_(path, tmp_path / f"{members}.zarr")
+        counts.append(len(opened))
+    assert counts[0] == counts[1] > 0
+
+
 def test_blocks_of_n5_that_are_damaged(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for compression in ("raw", "gzip", "zstd", "blosc"):

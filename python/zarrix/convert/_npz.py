@@ -45,23 +45,26 @@ def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
                 raise ConversionError(f"{path} has two members {member.filename!r}")
             source.arrays[name] = one = _member(file, archive, member, allow_pickle)
             if one.nbytes <= MOST_LOADED and one.dtype is not object:
-                one.native = _native(path, member.filename)
+                one.native = _native(path, archive, member)
         closing = stack.pop_all()
     source.close = closing.close
     return source
 
 
-def _native(path: Path, name: str) -> Any:
-    """Reads an array by NumPy alone, which compares the checksum of the member."""
+def _native(path: Path, archive: zipfile.ZipFile, found: zipfile.ZipInfo) -> Any:
+    """Reads an array by NumPy alone, which compares the checksum of the member.
+
+    The archive is not opened again, because that reads the names of all its members.
+    """
     loaded: list[Any] = []
 
     def read(region: Region) -> Any:
         if not loaded:
             try:
-                with zipfile.ZipFile(path) as archive, archive.open(name) as member:
+                with archive.open(found) as member:
                     loaded.append(np.lib.format.read_array(member, allow_pickle=False))
             except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError) as error:
-                raise ConversionError(f"{path}: {name} is damaged: {error}") from None
+                raise ConversionError(f"{path}: {found.filename} is damaged: {error}") from None
         return loaded[0][region]
 
     return read
