@@ -97,8 +97,6 @@ def modules() -> Iterator[Any]:
 def names_of(module: Any) -> list[str]:
     """The public names of a module."""
     listed = list(getattr(module, "__all__", ()))
-    if module.__name__ == "zarrix":
-        listed += [name for name in dir(module) if not name.startswith("_")]
     return sorted(set(listed))
 
 

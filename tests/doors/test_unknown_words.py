@@ -68,7 +68,8 @@ def public() -> dict[str, Callable[..., Any]]:
             found[name] = thing
 
     for module in MODULES:
-        for name in (name for name in dir(module) if not name.startswith("_")):
+        shown = sorted(module.__all__) if module is zarr else dir(module)
+        for name in (name for name in shown if not name.startswith("_")):
             thing = getattr(module, name)
             if not callable(thing) or not getattr(thing, "__module__", "").startswith("zarrix"):
                 continue

@@ -43,6 +43,10 @@ def parse_size(value: Any, name: str, *, least: int = 1) -> int:
     least : int
         The smallest number that is allowed.
 
+    Returns
+    -------
+    int
+
     Raises
     ------
     ValueError
@@ -79,6 +83,20 @@ def _counted(number: str, letter: str | None, rest: str | None, _: str | None) -
 
 def size_text(count: float) -> str:
     """A number of bytes in the unit in which it is below 1024.
+
+    Parameters
+    ----------
+    count : int or float
+        Not negative.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        ``count`` is not a number.
 
     Examples
     --------

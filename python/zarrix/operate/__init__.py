@@ -19,3 +19,8 @@ __all__ = [
     "repair",
     "verify",
 ]
+
+# Users and pickles find them here.
+for _public in (Comparison, Difference, Problem, Repair, Verification):
+    _public.__module__ = "zarrix.operate"
+diff.__module__ = digests.__module__ = repair.__module__ = verify.__module__ = "zarrix.operate"
