@@ -1,7 +1,7 @@
 //! The astype filter of numcodecs: every element cast as NumPy casts it.
 
-use crate::Result;
 use crate::elements::Filter;
+use crate::error::Result;
 use crate::number::{Type, cast};
 
 const NAME: &str = "astype";

@@ -1,7 +1,9 @@
 //! The base64 filter of numcodecs: RFC 4648 with padding, in one line.
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "base64";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -5,8 +5,8 @@
 //! Decoding changes nothing.
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::number::{Kind, Type, swap, swap_in_place};
-use crate::{CodecError, Result};
 
 const NAME: &str = "bitround";
 

@@ -4,8 +4,8 @@
 //! codec, so that a correct hint costs nothing and a false one costs at most the bound. Each
 //! further attempt doubles the size, so that all attempts together cost about twice the last one.
 
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{CodecError, Result};
 
 /// Fills `dst` by `attempt`, which returns the bytes written, or `None` if the space is too small.
 ///

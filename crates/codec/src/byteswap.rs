@@ -4,8 +4,8 @@
 //! engine has only one byte order. Elements of several fields have a word size for each.
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::number::swap;
-use crate::{CodecError, Result};
 
 const NAME: &str = "byteswap";
 /// Elements whose bytes stay in cache while each of their words is visited.

@@ -2,9 +2,11 @@
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::{Grow, Refused};
+use crate::scratch::Scratch;
 use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "bz2";
 const NO_STREAM: &str = "something that is not a bzip2 stream";

@@ -6,8 +6,8 @@
 //! fit use the casts that every filter has; other blocks are cast value by value.
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
-use crate::{CodecError, Result};
 
 const NAME: &str = "cast_value";
 

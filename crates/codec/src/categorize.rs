@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::memory::{Grow, copied, zeros};
 use crate::number::{Kind, Type};
-use crate::{CodecError, Result};
 
 const NAME: &str = "categorize";
 

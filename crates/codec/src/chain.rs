@@ -4,10 +4,14 @@
 //! exactly or is bounded before the first byte is read, so the last codec decodes straight into
 //! the caller's destination and nothing between allocates more than its bound.
 
+use std::any::Any;
 use std::sync::Arc;
 
+use crate::blosc::{BlockEncoder, Blosc, Frame};
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch, blosc};
+use crate::scratch::Scratch;
 
 /// Scratch of one thread for whole chains.
 #[derive(Debug, Default)]
@@ -183,27 +187,28 @@ impl Chain {
     ///
     /// A checksum over the encoded bytes needs all of them.
     pub fn decodes_parts(&self) -> bool {
-        matches!(self.codecs.as_slice(), [only] if only.has_blocks())
+        matches!(self.codecs.as_slice(), [only] if blosc_of(only).is_some())
     }
 
     /// Whether the format of the first codec has blocks.
     pub fn has_blocks(&self) -> bool {
-        self.codecs.first().is_some_and(|first| first.has_blocks())
+        self.codecs.first().and_then(blosc_of).is_some()
     }
 
     /// The encoder of separate blocks of a chunk, if the chain is one codec that has blocks.
-    pub fn block_encoder(&self) -> Option<blosc::BlockEncoder> {
+    pub fn block_encoder(&self) -> Option<BlockEncoder> {
         let [only] = self.codecs.as_slice() else { return None };
-        only.block_encoder(self.decoded_bytes())
+        blosc_of(only)?.block_encoder(self.decoded_bytes())
     }
 
     /// A view that decodes block by block, if the format of the first codec allows it.
     ///
     /// `Some` only if all codecs after it are checksums, which are verified here.
-    pub fn blocks<'a>(&self, src: &'a [u8]) -> Result<Option<blosc::Frame<'a>>> {
-        let Some((first, rest)) = self.codecs.split_first().filter(|_| self.has_blocks()) else {
+    pub fn blocks<'a>(&self, src: &'a [u8]) -> Result<Option<Frame<'a>>> {
+        let Some((first, rest)) = self.codecs.split_first() else { return Ok(None) };
+        if blosc_of(first).is_none() {
             return Ok(None);
-        };
+        }
         let mut bytes = src;
         for codec in rest.iter().rev() {
             match codec.payload(bytes)? {
@@ -211,6 +216,12 @@ impl Chain {
                 None => return Ok(None),
             }
         }
-        first.blocks(bytes, self.decoded_bytes())
+        Frame::parse(bytes, self.decoded_bytes()).map(Some)
     }
+}
+
+/// The codec, if it is Blosc: the only one whose format has blocks.
+fn blosc_of(codec: &Arc<dyn Codec>) -> Option<&Blosc> {
+    let codec: &dyn Any = &**codec;
+    codec.downcast_ref()
 }

@@ -5,9 +5,11 @@
 
 use std::ops::Range;
 
-use crate::deflate::{adler32, crc32};
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
+use crate::libdeflate::{adler32, crc32};
 use crate::memory::{Grow, copied};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const CHECKSUM_BYTES: usize = 4;
 

@@ -1,8 +1,10 @@
 //! The trait of all codecs.
 
+use std::any::Any;
 use std::ops::Range;
 
-use crate::{Result, Scratch};
+use crate::error::Result;
+use crate::scratch::Scratch;
 
 /// How long the encoded form of a known number of bytes can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub(crate) const SLOW: usize = 10;
 /// Encoding is total for the input it was bound to; decoding is total for every input: any bytes
 /// give the declared number of bytes or an error, never a panic, a hang or an allocation larger
 /// than the destination.
-pub trait Codec: Send + Sync + std::fmt::Debug {
+pub trait Codec: Any + Send + Sync + std::fmt::Debug {
     /// The name users know, for messages.
     fn name(&self) -> &str;
 
@@ -76,26 +78,5 @@ pub trait Codec: Send + Sync + std::fmt::Debug {
     fn payload(&self, src: &[u8]) -> Result<Option<Range<usize>>> {
         let _ = src;
         Ok(None)
-    }
-
-    /// Whether [`Codec::blocks`] can return a view, without reading any bytes.
-    fn has_blocks(&self) -> bool {
-        false
-    }
-
-    /// A view of `src` that decodes block by block, if this codec's format allows that.
-    fn blocks<'a>(
-        &self,
-        src: &'a [u8],
-        decoded_bytes: usize,
-    ) -> Result<Option<crate::blosc::Frame<'a>>> {
-        let _ = (src, decoded_bytes);
-        Ok(None)
-    }
-
-    /// The encoder of separate blocks of `decoded_bytes`, if this codec has one.
-    fn block_encoder(&self, decoded_bytes: usize) -> Option<crate::blosc::BlockEncoder> {
-        let _ = decoded_bytes;
-        None
     }
 }

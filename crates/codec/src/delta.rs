@@ -4,9 +4,11 @@
 //! `astype`, and the running sum is taken in the type that NumPy promotes the two to, so that
 //! floating-point results are equal to the last bit.
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
 use crate::number::{Kind, Number, Type};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "delta";
 

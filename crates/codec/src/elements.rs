@@ -1,7 +1,9 @@
 //! Filters that map each element to one element: their lengths, checks and loops, in one place.
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 /// A filter of elements of one width to elements of another.
 pub(crate) trait Filter: Send + Sync + std::fmt::Debug {
@@ -38,7 +40,7 @@ impl<F: Filter> Elements<F> {
     }
 }
 
-impl<F: Filter> Codec for Elements<F> {
+impl<F: Filter + 'static> Codec for Elements<F> {
     fn name(&self) -> &str {
         self.0.name()
     }

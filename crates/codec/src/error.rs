@@ -44,8 +44,7 @@ pub enum CodecError {
     /// The system refused memory: nothing is wrong with the bytes.
     #[error(transparent)]
     Memory(#[from] Refused),
-    /// The poll of [`Scratch::poll_with`](crate::Scratch::poll_with) cancelled the call: nothing is
-    /// wrong with the bytes.
+    /// The poll of the scratch cancelled the call: nothing is wrong with the bytes.
     #[error("interrupted")]
     Interrupted,
     /// A codec that lives outside this crate failed; the source is its own error.

@@ -7,8 +7,8 @@
 use serde_json::Number as Json;
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::number::{BLOCK, Kind, Real, Step, Type, cast, compute, map};
-use crate::{CodecError, Result};
 
 const NAME: &str = "fixedscaleoffset";
 const INT64: Type = Type { kind: Kind::Int, bytes: 8, big: cfg!(target_endian = "big") };

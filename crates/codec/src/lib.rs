@@ -26,6 +26,7 @@ mod delta;
 mod elements;
 mod error;
 mod fixedscaleoffset;
+mod libdeflate;
 mod lz4;
 mod lzma;
 pub mod member;

@@ -6,8 +6,10 @@
 use std::ffi::{c_char, c_int};
 
 use crate::codec::FAST;
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "lz4";
 const HEADER_BYTES: usize = 4;

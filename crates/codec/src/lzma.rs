@@ -8,9 +8,11 @@ use liblzma::stream::{
     Action, Check, Error, Filters, LzmaOptions, MatchFinder, Mode, PRESET_EXTREME, Status, Stream,
 };
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::{Grow, Refused};
+use crate::scratch::Scratch;
 use crate::stream::{self, Failure, SLICE_BYTES, Step, run};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 pub(crate) const NAME: &str = "lzma";
 /// For formats that have no checksum.

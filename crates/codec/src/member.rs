@@ -5,11 +5,14 @@
 //! 4.4.5).
 
 use crate::bz2::Bz2;
-use crate::deflate::{self, Deflate, Wrapping};
+use crate::codec::Codec;
+use crate::deflate::Deflate;
+use crate::error::{CodecError, Result};
+use crate::libdeflate::{self, Wrapping};
 use crate::lzma::{self, Lzma};
 use crate::memory::{Grow, copied};
+use crate::scratch::Scratch;
 use crate::zstd::Zstd;
-use crate::{Codec, CodecError, Result, Scratch};
 
 /// What a member of a zip archive is compressed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,5 +143,5 @@ fn alone_lzma() -> Result<Lzma> {
 /// The checksum of members.
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
-    deflate::crc32(bytes)
+    libdeflate::crc32(bytes)
 }

@@ -7,8 +7,11 @@
 
 use std::sync::Arc;
 
+use crate::chain::{Chain, ChainScratch};
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::{Grow, zeros};
-use crate::{Chain, ChainScratch, Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "n5_default";
 /// The only mode for fixed-size elements.

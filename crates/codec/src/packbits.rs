@@ -5,9 +5,11 @@
 //! all. The one of numcodecs packs booleans, fills bytes from the highest bit, and stores the
 //! number of padding bits first.
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
 use crate::number::{Kind, Type};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "packbits";
 

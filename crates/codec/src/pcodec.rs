@@ -6,9 +6,11 @@ use pco::errors::PcoError;
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, FULL_BATCH_N, ModeSpec, PagingSpec};
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::{Grow, copied, with_room};
 use crate::number::{Kind, Type, swap_in_place};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "pcodec";
 /// Numbers that are decoded at a time: pco requires complete batches.

@@ -1,8 +1,8 @@
 //! The quantize filter of numcodecs: floating-point numbers rounded to decimal digits.
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::number::{BLOCK, Kind, Real, Step, Type, cast, compute, map};
-use crate::{CodecError, Result};
 
 const NAME: &str = "quantize";
 

@@ -4,8 +4,8 @@
 //! error: they never wrap, and a stored number that the scale does not divide is corrupt.
 
 use crate::elements::Filter;
+use crate::error::{CodecError, Result};
 use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
-use crate::{CodecError, Result};
 
 const NAME: &str = "scale_offset";
 const INT64: Type = Type { kind: Kind::Int, bytes: 8, big: cfg!(target_endian = "big") };

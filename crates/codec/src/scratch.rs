@@ -6,9 +6,9 @@
 
 use std::cell::Cell;
 
-use crate::deflate::{Compressor, Decompressor};
+use crate::error::{CodecError, Result};
+use crate::libdeflate::{Compressor, Decompressor};
 use crate::memory::{Grow, Refused};
-use crate::{CodecError, Result};
 
 /// Minimum of decoded bytes between two polls.
 const POLL_BYTES: usize = 1 << 20;

@@ -1,8 +1,10 @@
 //! The shuffle filter of numcodecs: byte 0 of every element, then byte 1 of every element, ...
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
+use crate::scratch::Scratch;
 use crate::transpose::{shuffle, unshuffle_block};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
 
 const NAME: &str = "shuffle";
 

@@ -3,8 +3,9 @@
 //! bz2 and lzma are so slow that a call must be cancellable within a chunk, so each step decodes a
 //! slice.
 
+use crate::error::{CodecError, Result};
 use crate::memory::Refused;
-use crate::{CodecError, Result, Scratch};
+use crate::scratch::Scratch;
 
 /// Maximum input and output of one step: some milliseconds.
 pub(crate) const SLICE_BYTES: usize = 128 << 10;

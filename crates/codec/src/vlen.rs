@@ -6,8 +6,8 @@
 //! and not codecs. Parsing is a walk over the lengths that proves every one of them to lie in the
 //! chunk; what it returns is a view, and no count or length of the data is ever an allocation.
 
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{CodecError, Result};
 
 const NAME: &str = "vlen";
 const LENGTH_BYTES: usize = 4;

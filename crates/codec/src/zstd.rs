@@ -3,8 +3,10 @@
 //! The content size in a frame header is a hint and never an allocation: the decoder gets a
 //! destination of the declared size and stops there.
 
+use crate::codec::{Codec, EncodedSize};
+use crate::error::{CodecError, Result};
 use crate::memory::{Grow, Refused};
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 const NAME: &str = "zstd";
 

@@ -7,18 +7,19 @@
 use std::borrow::Borrow;
 use std::ops::Range;
 
-use super::encode::{Blosc, Shuffle};
-use super::header::HEADER_BYTES;
+use super::config::{Blosc, Shuffle};
+use super::header::{HEADER_BYTES, LENGTH_BYTES};
+use crate::error::Result;
+use crate::lz4;
 use crate::memory::Grow;
+use crate::scratch::Scratch;
 use crate::transpose::{bit_shuffle, shuffle};
-use crate::{Result, Scratch, lz4};
 
 /// Below this many bytes, Blosc neither compresses nor splits into shorter streams.
 const MIN_BYTES: usize = 128;
 const MAX_SPLITS: usize = 16;
 const CACHE_BYTES: usize = 32 << 10;
 const MAX_BLOCK_BYTES: usize = (i32::MAX as usize - 255 * 4) / 3;
-const LENGTH_BYTES: usize = 4;
 const STORED: u8 = 0x02;
 const NO_SPLIT: u8 = 0x10;
 
@@ -135,7 +136,7 @@ impl BlockEncoder {
     /// Appends the streams of `block`, the bytes of one of the ranges, to `dst`.
     ///
     /// # Errors
-    /// [`crate::CodecError::Interrupted`] if the call was cancelled.
+    /// [`crate::error::CodecError::Interrupted`] if the call was cancelled.
     pub fn encode_block(
         &self,
         block: &[u8],
@@ -186,7 +187,7 @@ impl BlockEncoder {
     /// because the blocks did not become shorter.
     ///
     /// # Errors
-    /// [`crate::CodecError::Memory`]
+    /// [`crate::error::CodecError::Memory`]
     pub fn assemble(&self, blocks: &[impl Borrow<[u8]>], dst: &mut Vec<u8>) -> Result<bool> {
         let table = HEADER_BYTES + LENGTH_BYTES * blocks.len();
         let bytes = blocks.iter().map(|block| block.borrow().len()).sum::<usize>() + table;
@@ -233,7 +234,7 @@ impl BlockEncoder {
     /// Replaces `dst` by the front of a frame, to which [`Self::push`] appends all blocks in order.
     ///
     /// # Errors
-    /// [`crate::CodecError::Memory`]
+    /// [`crate::error::CodecError::Memory`]
     pub fn begin(&self, dst: &mut Vec<u8>) -> Result<()> {
         self.start(0, dst);
         dst.make_room(self.decoded_bytes)?;
@@ -244,7 +245,7 @@ impl BlockEncoder {
     /// not become shorter.
     ///
     /// # Errors
-    /// [`crate::CodecError::Interrupted`] if the call was cancelled.
+    /// [`crate::error::CodecError::Interrupted`] if the call was cancelled.
     pub fn push(
         &self,
         index: usize,
@@ -266,7 +267,7 @@ impl BlockEncoder {
     /// Replaces `dst` by the frame that holds `src`, the complete chunk, uncompressed.
     ///
     /// # Errors
-    /// [`crate::CodecError::Memory`]
+    /// [`crate::error::CodecError::Memory`]
     pub fn store(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         self.start(STORED, dst);
         dst.append_slice(src)?;

@@ -1,15 +1,17 @@
 //! One Blosc 1 frame, decoded whole or block by block.
 
-use super::extent::check_offset;
-use super::header::{Filter, Format, HEADER_BYTES, Header, MAX_SPLITS};
-use super::{blosclz, corrupt};
-use crate::deflate::Wrapping;
+use super::blosclz;
+use super::config::corrupt;
+use super::header::{Filter, Format, HEADER_BYTES, Header, LENGTH_BYTES, MAX_SPLITS, check_offset};
+use crate::error::{CodecError, Result};
+use crate::libdeflate::Wrapping;
+use crate::lz4;
 use crate::memory::Refused;
+use crate::nontemporal;
+use crate::scratch::Scratch;
 use crate::transpose::{MAX_PLANES, bit_unshuffle, unshuffle};
-use crate::{CodecError, Result, Scratch, lz4, nontemporal, zstd};
+use crate::zstd;
 
-/// Bytes before each stream: its encoded length.
-pub(super) const LENGTH_BYTES: usize = 4;
 /// So many elements are unshuffled faster by vectors than byte by byte.
 const MIN_VECTORS: usize = 32;
 /// Bytes that are unshuffled at once before a non-temporal copy.
@@ -29,8 +31,8 @@ impl<'a> Frame<'a> {
     /// the frame are ignored, as in c-blosc.
     ///
     /// # Errors
-    /// [`crate::CodecError::Corrupt`] if a number in the header contradicts `src` or
-    /// `decoded_bytes`, [`crate::CodecError::Unsupported`] if it names a later format.
+    /// [`crate::error::CodecError::Corrupt`] if a number in the header contradicts `src` or
+    /// `decoded_bytes`, [`crate::error::CodecError::Unsupported`] if it names a later format.
     pub fn parse(src: &'a [u8], decoded_bytes: usize) -> Result<Self> {
         let header = Header::parse(src, decoded_bytes)?;
         Ok(Self { src: &src[..header.encoded_bytes], header })
@@ -456,7 +458,8 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
-    use crate::{Input, from_config};
+    use crate::blosc::{Blosc, Compressor, Shuffle};
+    use crate::codec::Codec;
 
     /// Elements of `element_bytes`: some planes are noise and stored, others become shorter.
     fn elements(element_bytes: usize, bytes: usize) -> Vec<u8> {
@@ -480,11 +483,13 @@ mod tests {
             {
                 // The last block is shorter, and has a part of an element.
                 let decoded = elements(element_bytes, 20_011);
-                let configuration = serde_json::json!({
-                    "cname": cname, "clevel": 5, "shuffle": "shuffle",
-                    "typesize": element_bytes, "blocksize": block_bytes,
-                });
-                let codec = from_config("blosc", &configuration, Input { item_bytes: 1 }).unwrap();
+                let codec = Blosc {
+                    compressor: Compressor::named(cname).unwrap(),
+                    level: 5,
+                    shuffle: Shuffle::Bytes,
+                    element_bytes,
+                    block_bytes,
+                };
                 let mut encoded = Vec::new();
                 codec.encode(&decoded, &mut encoded, &mut Scratch::default()).unwrap();
                 let frame = Frame::parse(&encoded, decoded.len()).unwrap();
@@ -512,12 +517,11 @@ mod tests {
     #[test]
     fn frames_without_planes_are_refused() {
         let decoded = elements(4, 4096);
-        for (shuffle, element_bytes) in [("noshuffle", 4), ("bitshuffle", 4), ("shuffle", 1)] {
-            let configuration = serde_json::json!({
-                "cname": "lz4", "clevel": 5, "shuffle": shuffle, "typesize": element_bytes,
-                "blocksize": 1024,
-            });
-            let codec = from_config("blosc", &configuration, Input { item_bytes: 1 }).unwrap();
+        for (shuffle, element_bytes) in
+            [(Shuffle::None, 4), (Shuffle::Bits, 4), (Shuffle::Bytes, 1)]
+        {
+            let compressor = Compressor::named("lz4").unwrap();
+            let codec = Blosc { compressor, level: 5, shuffle, element_bytes, block_bytes: 1024 };
             let mut encoded = Vec::new();
             codec.encode(&decoded, &mut encoded, &mut Scratch::default()).unwrap();
             let frame = Frame::parse(&encoded, decoded.len()).unwrap();

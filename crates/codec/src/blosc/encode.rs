@@ -1,58 +1,27 @@
 //! The Blosc codec of the registry, which encodes in our own blocks or by c-blosc.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use super::blocks::{BlockEncoder, Streams};
+use super::config::{Blosc, NAME, corrupt};
+use super::decode::Frame;
 use super::header::HEADER_BYTES;
-use super::{Frame, NAME};
+use crate::codec::{Codec, EncodedSize};
 use crate::codec::{FAST, SLOW};
+use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::{Codec, CodecError, EncodedSize, Result, Scratch};
+use crate::scratch::Scratch;
 
 /// The longest input of a Blosc 1 frame.
 const MAX_INPUT_BYTES: usize = i32::MAX as usize - HEADER_BYTES;
 
-/// What compresses the streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compressor(&'static CStr);
-
-impl Compressor {
-    /// The compressor that metadata calls `cname`.
-    pub fn named(cname: &str) -> Option<Self> {
-        [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd", c"snappy"]
-            .into_iter()
-            .find(|name| name.to_bytes() == cname.as_bytes())
-            .map(Self)
-    }
-}
-
-/// Which transposition is applied to each block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shuffle {
-    /// None.
-    None = 0,
-    /// Transpose the bytes of elements.
-    Bytes = 1,
-    /// Transpose the bits of elements.
-    Bits = 2,
-}
-
-/// The Blosc codec.
-#[derive(Clone, Debug)]
-pub struct Blosc {
-    /// What compresses the streams.
-    pub compressor: Compressor,
-    /// 0 (store) to 9.
-    pub level: u8,
-    /// Which transposition is applied first.
-    pub shuffle: Shuffle,
-    /// Item size, at least 1; c-blosc treats more than 255 as 1.
-    pub element_bytes: usize,
-    /// Bytes of a block, 0 for c-blosc's choice.
-    pub block_bytes: usize,
-}
-
 impl Blosc {
+    /// The encoder of separate blocks of `decoded_bytes`; `None` for compressors of c-blosc alone.
+    pub fn block_encoder(&self, decoded_bytes: usize) -> Option<BlockEncoder> {
+        let streams = Streams::named(self.compressor.0.to_bytes())?;
+        Some(BlockEncoder::new(self, streams, decoded_bytes))
+    }
+
     /// The frame as c-blosc makes it, in one call.
     fn encode_by_library(&self, src: &[u8], dst: &mut Vec<u8>) -> Result<()> {
         let room = src.len() + HEADER_BYTES;
@@ -150,7 +119,7 @@ impl Codec for Blosc {
             .get(4..)
             .and_then(|rest| rest.first_chunk::<4>())
             .and_then(|size| usize::try_from(i32::from_le_bytes(*size)).ok())
-            .ok_or_else(|| super::corrupt("no decoded size in the header"))?;
+            .ok_or_else(|| corrupt("no decoded size in the header"))?;
         if declared > limit_bytes {
             return Err(crate::bounded::too_long(NAME, limit_bytes));
         }
@@ -158,18 +127,5 @@ impl Codec for Blosc {
         scratch.ignore(src.len() - frame.encoded_bytes());
         dst.set_length(declared)?;
         frame.decode_into(dst, scratch)
-    }
-
-    fn has_blocks(&self) -> bool {
-        true
-    }
-
-    fn block_encoder(&self, decoded_bytes: usize) -> Option<BlockEncoder> {
-        let streams = Streams::named(self.compressor.0.to_bytes())?;
-        Some(BlockEncoder::new(self, streams, decoded_bytes))
-    }
-
-    fn blocks<'a>(&self, src: &'a [u8], decoded_bytes: usize) -> Result<Option<Frame<'a>>> {
-        Frame::parse(src, decoded_bytes).map(Some)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::corrupt;
-use super::decode::{Frame, LENGTH_BYTES, decode_streams};
-use super::header::{Format, HEADER_BYTES, Header};
-use crate::{Result, Scratch};
+use super::config::corrupt;
+use super::decode::{Frame, decode_streams};
+use super::header::{Format, HEADER_BYTES, Header, LENGTH_BYTES, check_offset};
+use crate::error::Result;
+use crate::scratch::Scratch;
 
 impl Frame<'_> {
     /// Length of the header, which [`Frame::prefix_bytes`] needs.
@@ -33,7 +34,7 @@ impl Frame<'_> {
     ///
     /// # Errors
     ///
-    /// [`crate::CodecError::Corrupt`] when an offset lies outside of the frame's data.
+    /// [`crate::error::CodecError::Corrupt`] when an offset lies outside of the frame's data.
     pub fn extents(&self) -> Result<Vec<Range<usize>>> {
         extents(&self.header(), self.as_slice())
     }
@@ -94,7 +95,7 @@ impl BlockTable {
     ///
     /// # Errors
     ///
-    /// [`crate::CodecError::Corrupt`] when the bytes do not decode to that length.
+    /// [`crate::error::CodecError::Corrupt`] when the bytes do not decode to that length.
     pub fn decode_block(
         &self,
         index: usize,
@@ -112,15 +113,6 @@ impl BlockTable {
         dst.copy_from_slice(extent);
         Ok(())
     }
-}
-
-/// `offset`, if a block of a frame of `encoded_bytes` can begin there: behind the offset table.
-pub(super) fn check_offset(header: &Header, offset: usize, encoded_bytes: usize) -> Result<usize> {
-    let begin = HEADER_BYTES + header.n_blocks() * LENGTH_BYTES;
-    if (begin..encoded_bytes).contains(&offset) {
-        return Ok(offset);
-    }
-    Err(corrupt(format!("a block at {offset} in a frame of {encoded_bytes} bytes")))
 }
 
 /// Where the blocks of a frame lie, of which `src` has header and offset table.
@@ -153,18 +145,18 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
-    use crate::{Input, from_config};
+    use crate::blosc::{Blosc, Compressor, Shuffle};
+    use crate::codec::Codec;
 
     #[test]
     fn a_block_decodes_from_its_extent_and_the_prefix_alone() {
         let decoded: Vec<u8> = (0..100_000u32).map(|i| (i.wrapping_mul(i) / 977) as u8).collect();
         for (cname, shuffle) in
-            [("lz4", "shuffle"), ("zstd", "bitshuffle"), ("blosclz", "noshuffle")]
+            [("lz4", Shuffle::Bytes), ("zstd", Shuffle::Bits), ("blosclz", Shuffle::None)]
         {
-            let configuration = serde_json::json!({
-                "cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": 4, "blocksize": 8192,
-            });
-            let codec = from_config("blosc", &configuration, Input { item_bytes: 4 }).unwrap();
+            let compressor = Compressor::named(cname).unwrap();
+            let codec =
+                Blosc { compressor, level: 5, shuffle, element_bytes: 4, block_bytes: 8192 };
             let mut encoded = Vec::new();
             codec.encode(&decoded, &mut encoded, &mut Scratch::default()).unwrap();
             let header = encoded.first_chunk().unwrap();
@@ -192,10 +184,13 @@ mod tests {
 
     #[test]
     fn an_offset_outside_of_the_frame_is_refused() {
-        let configuration = serde_json::json!({
-            "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 512,
-        });
-        let codec = from_config("blosc", &configuration, Input { item_bytes: 4 }).unwrap();
+        let codec = Blosc {
+            compressor: Compressor::named("lz4").unwrap(),
+            level: 5,
+            shuffle: Shuffle::Bytes,
+            element_bytes: 4,
+            block_bytes: 512,
+        };
         let mut encoded = Vec::new();
         codec.encode(&[7; 4096], &mut encoded, &mut Scratch::default()).unwrap();
         for bad in [0u32, 15, u32::MAX, i32::MAX as u32] {

@@ -1,10 +1,12 @@
 //! The sixteen bytes of the header of a Blosc 1 frame, and their checks.
 
-use super::corrupt;
-use crate::{CodecError, Result};
+use super::config::{NAME, corrupt};
+use crate::error::{CodecError, Result};
 
 /// Bytes of the header; also all that a frame can be longer than its data.
 pub(super) const HEADER_BYTES: usize = 16;
+/// Bytes of each offset, and of the encoded length before each stream.
+pub(super) const LENGTH_BYTES: usize = 4;
 const VERSION: u8 = 2;
 const SHUFFLE: u8 = 0x01;
 const STORED: u8 = 0x02;
@@ -171,8 +173,17 @@ impl Header {
     }
 }
 
+/// `offset`, if a block of a frame of `encoded_bytes` can begin there: behind the offset table.
+pub(super) fn check_offset(header: &Header, offset: usize, encoded_bytes: usize) -> Result<usize> {
+    let begin = HEADER_BYTES + header.n_blocks() * LENGTH_BYTES;
+    if (begin..encoded_bytes).contains(&offset) {
+        return Ok(offset);
+    }
+    Err(corrupt(format!("a block at {offset} in a frame of {encoded_bytes} bytes")))
+}
+
 fn unsupported(reason: String) -> CodecError {
-    CodecError::Unsupported { codec: super::NAME, reason }
+    CodecError::Unsupported { codec: NAME, reason }
 }
 
 fn format(code: u8) -> Result<Format> {

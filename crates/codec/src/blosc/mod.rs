@@ -7,22 +7,15 @@
 //! their own, so that threads share a chunk. c-blosc encodes the others, and tests compare its
 //! frames with ours, which have the same bytes.
 
-mod blocks;
-mod blosclz;
-mod decode;
-mod encode;
-mod extent;
-mod header;
+pub(crate) mod blocks;
+pub(crate) mod blosclz;
+pub(crate) mod config;
+pub(crate) mod decode;
+pub(crate) mod encode;
+pub(crate) mod extent;
+pub(crate) mod header;
 
 pub use blocks::BlockEncoder;
+pub use config::{Blosc, Compressor, Shuffle};
 pub use decode::{Frame, Planes};
-pub use encode::{Blosc, Compressor, Shuffle};
 pub use extent::BlockTable;
-
-use crate::CodecError;
-
-const NAME: &str = "blosc";
-
-fn corrupt(reason: impl Into<String>) -> CodecError {
-    CodecError::corrupt(NAME, reason)
-}

@@ -1,6 +1,6 @@
 //! Runs of elements from one type to another, and from one byte order to the other.
 
-use super::{
+use super::types::{
     Kind, Type, cut_to_i32, cut_to_i64, cut_to_u32, cut_to_u64, double_to_half, half_to_single,
 };
 

@@ -1,7 +1,7 @@
 //! Arithmetic on runs of floating-point numbers, every step rounded to their own type.
 
 use super::cast::{Element, Half};
-use super::{Kind, Type, double_to_half, half_to_single};
+use super::types::{Kind, Type, double_to_half, half_to_single};
 
 /// A type of floating-point numbers that filters compute in.
 pub(crate) trait Real: Element {

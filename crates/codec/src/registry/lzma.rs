@@ -5,10 +5,11 @@ use std::sync::Arc;
 use liblzma::stream::{Check, MatchFinder, Mode};
 use serde_json::Value;
 
-use super::Input;
 use super::options::Options;
+use super::row::Input;
+use crate::codec::Codec;
+use crate::error::Result;
 use crate::lzma::{DEFAULT_PRESET, Filter, Format, Lzma, Tuning};
-use crate::{Codec, Result};
 
 /// liblzma's number of the first version's filter, which only the older formats have.
 const LZMA1: u64 = 0x4000_0000_0000_0001;

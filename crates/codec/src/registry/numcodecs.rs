@@ -4,29 +4,33 @@ use std::sync::Arc;
 
 use pco::{DEFAULT_MAX_PAGE_N, DeltaSpec, ModeSpec};
 
+use super::compressors::{blosc, gzip, zstd};
+use super::lzma;
 use super::options::Options;
-use super::{Input, Row, float, lzma};
+use super::row::{Input, Row};
 use crate::astype::AsType;
 use crate::base64::Base64;
 use crate::bitround::BitRound;
 use crate::bz2::Bz2;
 use crate::categorize::Categorize;
 use crate::checksum::{Algorithm, Checksum, Location};
-use crate::deflate::{Deflate, Wrapping};
+use crate::codec::Codec;
+use crate::deflate::Deflate;
 use crate::delta::Delta;
 use crate::elements::Elements;
+use crate::error::Result;
 use crate::fixedscaleoffset::FixedScaleOffset;
+use crate::libdeflate::Wrapping;
 use crate::lz4::Lz4;
 use crate::packbits::PackBits;
 use crate::pcodec::{self, Pcodec};
 use crate::quantize::Quantize;
 use crate::shuffle::Shuffle;
-use crate::{Codec, Result};
 
 pub(super) const CODECS: [Row; 22] = [
-    ("numcodecs.blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], super::blosc),
-    ("numcodecs.zstd", &["level", "checksum"], super::zstd),
-    ("numcodecs.gzip", &["level"], super::gzip),
+    ("numcodecs.blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
+    ("numcodecs.zstd", &["level", "checksum"], zstd),
+    ("numcodecs.gzip", &["level"], gzip),
     ("numcodecs.zlib", &["level"], |options, _| {
         Ok(Arc::new(Deflate::new(Wrapping::Zlib, options.int("level", 1)?)?))
     }),
@@ -156,7 +160,7 @@ fn checksum(
 fn bitround(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
     let keep_bits = options.u32("keepbits")?;
     let keep_bits = keep_bits.ok_or_else(|| options.wrong("keepbits", "an integer from 0"))?;
-    let codec = BitRound::new(keep_bits, options.text("dtype", Some(float(input)))?)?;
+    let codec = BitRound::new(keep_bits, options.text("dtype", Some(input.float()))?)?;
     if !codec.fits() {
         return Err(options.wrong("keepbits", "at most the bits of a float's mantissa"));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::{CodecError, Result};
+use crate::error::{CodecError, Result};
 
 /// A configuration and the name it is for, so that every message can say both.
 pub(super) struct Options<'a> {

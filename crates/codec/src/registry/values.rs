@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::Input;
 use super::options::Options;
+use super::row::Input;
 use crate::castvalue::{Cast, CastValue, OutOfRange, Rounding, Value};
+use crate::codec::Codec;
 use crate::elements::Elements;
+use crate::error::Result;
 use crate::number::{Kind, Type};
 use crate::scaleoffset::{Parameters, ScaleOffset};
-use crate::{Codec, Result};
 
 fn number_type(options: &Options<'_>, key: &str) -> Result<Type> {
     match Type::configured(options.codec, key, options.text(key, None)?)? {

@@ -32,3 +32,17 @@ pub(crate) fn shuffle(src: &[u8], element_bytes: usize, dst: &mut [u8]) {
     // SAFETY: both are as long as is said, and do not overlap.
     unsafe { blosc_internal_shuffle(element_bytes, src.len(), src.as_ptr(), dst.as_mut_ptr()) }
 }
+
+/// The most planes an element of Blosc can have.
+pub(crate) const MAX_PLANES: usize = 255;
+
+/// Unshuffles one run of adjacent planes, for any item size.
+pub(crate) fn unshuffle_block(src: &[u8], element_bytes: usize, dst: &mut [u8]) {
+    let elements = src.len() / element_bytes.max(1);
+    if elements == 0 {
+        dst.copy_from_slice(src);
+        return;
+    }
+    let planes: Vec<&[u8]> = src.chunks_exact(elements).collect();
+    unshuffle(&planes, dst);
+}
