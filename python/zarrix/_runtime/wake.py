@@ -72,17 +72,23 @@ def begin(thread: threading.Thread) -> None:
     The thread may then run, or never begin.
     """
     handled = sys.exception()
-    cause: BaseException | None = None
+    raised: BaseException | None = None
     try:
         thread.start()
     except RuntimeError as error:
         # `start` waits for the thread by an event, see above.
         cause = error.__context__
-        raise error if cause is None or cause is handled else cause from None
+        raised = error if cause is None or cause is handled else cause
+        del cause
+    try:
+        if raised is not None:
+            # Outside of the clause above, so that the second error is not its context: a frame in
+            # the traceback of that one has the first as an argument.
+            raise raised
     finally:
         # An exception has this frame in its traceback. If the frame had the exception, both would
         # keep all that the callers hold until the next garbage collection.
-        del cause, handled
+        del raised, handled
 
 
 def without_signals(function: Callable[[], T]) -> T:
