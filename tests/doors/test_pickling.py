@@ -152,6 +152,10 @@ def sparse() -> Any:
 MAKERS |= {
     "zarrix.ml.CSR": lambda folder: sparse(),
     "zarrix.convert.Conversion": conversion,
+    "zarrix.operate.Difference": lambda folder: zarr.diff(zarr.zeros(3), zarr.ones(3)).differences[
+        0
+    ],
+    "zarrix.operate.Problem": lambda folder: zarr.operate.Problem("chunk", "a/0", "it is cut"),
     "zarrix.convert.Format": lambda folder: next(iter(zarr.convert.formats())),
     "zarrix.jobs.Job": planned,
     "zarrix.ml.Clips": lambda folder: zarr.ml.Clips({"x": array()}, dims="tx", frames=2),
