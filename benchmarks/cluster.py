@@ -21,8 +21,16 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from zarrix.jobs import _parts
-from zarrix.jobs._planner import REMOTE, Pass, Plan, Problem, _all_pieces, _evaluated, candidates
+from zarrix.jobs._operations.planner import (
+    REMOTE,
+    Pass,
+    Plan,
+    Problem,
+    _all_pieces,
+    _evaluated,
+    candidates,
+)
+from zarrix.jobs._running import parts as _parts
 
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 

@@ -106,7 +106,7 @@ def ours_dask(source: Path, dest: Path) -> Iterator[Work]:
 def ours_failing(source: Path, dest: Path) -> Iterator[Work]:
     """In this process, and each fifth task fails when its work is done, and is done again."""
     from zarrix import jobs
-    from zarrix.jobs._rechunk import Rechunk
+    from zarrix.jobs._operations.rechunk import Rechunk
 
     run, failed = Rechunk.run, set()
 
@@ -138,9 +138,9 @@ def _client() -> Iterator[Any]:
 
 
 def _imported(number: int) -> None:
-    import zarrix.jobs._rechunk
+    import zarrix.jobs._operations.rechunk
 
-    assert zarrix.jobs._rechunk
+    assert zarrix.jobs._operations.rechunk
 
 
 def _target(dest: Path, source: Any) -> Any:
@@ -452,8 +452,9 @@ def _timed(work: Work) -> tuple[float, float]:
 
 def _driver() -> None:
     """Tasks a second that do nothing, and memory for a million of them."""
-    from zarrix.jobs import Job, _operation
-    from zarrix.jobs._operation import Done, Operation, Setting, Stage
+    from zarrix.jobs import Job
+    from zarrix.jobs._running import operation as _operation
+    from zarrix.jobs._running.operation import Done, Operation, Setting, Stage
 
     class Nothing(Operation):
         kind, destination = "nothing", None

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import zarrix as zarr
-from zarrix.jobs import _operation
-from zarrix.jobs._operation import Done, Operation, Stage
+from zarrix.jobs._running import operation as _operation
+from zarrix.jobs._running.operation import Done, Operation, Stage
 
 RANDOM = np.random.default_rng(7)
 

@@ -8,7 +8,7 @@ import pytest
 import zarrix as zarr
 from jobs.operations import hierarchy
 from zarrix import jobs
-from zarrix.jobs._copy import Copy
+from zarrix.jobs._operations.copy import Copy
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from zarrix import _engine
-from zarrix.jobs._downsample import METHODS, check_dtype, downsampled, shape_below
+from zarrix.jobs._operations.downsample import METHODS, check_dtype, downsampled, shape_below
 
 RANDOM = np.random.default_rng(16)
 
@@ -61,7 +61,7 @@ def test_any_shape_and_factors_have_the_mean_of_the_cells_that_exist(shape, data
 
 
 def test_a_region_of_blocks_gives_what_the_whole_gives(monkeypatch):
-    from zarrix.jobs import _downsample
+    from zarrix.jobs._operations import downsample as _downsample
 
     for dtype, method in itertools.product(["f4", "u2", "f2"], METHODS):
         source = (RANDOM.random((40, 21)) * 100).astype(dtype)

@@ -8,9 +8,9 @@ import pytest
 import zarrix as zarr
 from jobs.operations import Counting, hierarchy
 from zarrix import jobs
-from zarrix.jobs._journal import Journal
-from zarrix.jobs._operation import Setting
-from zarrix.jobs._worker import Runner
+from zarrix.jobs._running.journal import Journal
+from zarrix.jobs._running.operation import Setting
+from zarrix.jobs._running.worker import Runner
 
 
 @pytest.fixture

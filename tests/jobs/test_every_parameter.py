@@ -12,8 +12,8 @@ import zarrix as zarr
 from jobs.functions import double, smooth
 from zarrix import jobs
 from zarrix.errors import JobError
-from zarrix.jobs import _operation
-from zarrix.jobs._run import Running
+from zarrix.jobs._running import operation as _operation
+from zarrix.jobs._running.run import Running
 
 # They say how a job runs, and not what it makes.
 HOW = {"overwrite", "run", "running", *Running.__annotations__}

@@ -13,8 +13,8 @@ import pytest
 import zarrix as zarr
 from jobs.operations import Counting, Twice, hierarchy
 from zarrix import jobs
-from zarrix.jobs._crews import ignore_ctrl_c
-from zarrix.jobs._operation import Setting
+from zarrix.jobs._running.crews import ignore_ctrl_c
+from zarrix.jobs._running.operation import Setting
 
 PLAN = {"chunks": {"numbers": (53, 5), "uneven": (2,)}, "max_memory": "16 KiB", "passes": 2}
 
@@ -154,7 +154,7 @@ def test_no_worker_within_patience_is_an_error():
         def submit(self, function, /, *args, **kwargs):
             return futures.Future()
 
-    from zarrix.jobs._crews import Pool
+    from zarrix.jobs._running.crews import Pool
 
     Counting.errors, Counting.calls = {}, []
     job = jobs.Job("test-counting", Setting({"count": 9}, {}))

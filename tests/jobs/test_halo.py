@@ -5,7 +5,7 @@ import pytest
 import zarrix as zarr
 from hypothesis import given
 from hypothesis import strategies as st
-from zarrix.jobs._halo import halo_of, read_with_halo, trimmed
+from zarrix.jobs._operations.halo import halo_of, read_with_halo, trimmed
 
 
 @given(st.data())

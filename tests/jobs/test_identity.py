@@ -9,7 +9,7 @@ import pytest
 import zarrix as zarr
 from zarrix import jobs
 from zarrix.errors import JobError
-from zarrix.jobs._identity import function_identity, identity_of
+from zarrix.jobs._running.identity import function_identity, identity_of
 
 SCALE = 2
 

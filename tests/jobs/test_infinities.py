@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import jobs
-from zarrix.jobs import _along, _statistics, _task_size
+from zarrix.jobs._operations import along as _along
+from zarrix.jobs._operations import statistics as _statistics
+from zarrix.jobs._operations import task_size as _task_size
 
 COUNT = 12
 

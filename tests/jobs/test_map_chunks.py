@@ -114,7 +114,7 @@ def test_mistakes_are_errors_before_anything_is_written(tmp_path, raw):
 
 SCRIPT = """
 import pickle
-from zarrix.jobs._sent import Sent
+from zarrix.jobs._running.sent import Sent
 
 def double(block):
     return offset + 2 * block
@@ -188,7 +188,7 @@ def test_damaged_chunks_leave_no_others_out(tmp_path):
 
 @pytest.mark.parametrize("shape", [(5000,), (70, 90), (3, 0), ()])
 def test_small_values_share_a_task_and_are_called_for_one_by_one(tmp_path, shape, monkeypatch):
-    monkeypatch.setattr("zarrix.jobs._map._TASKS", 10)
+    monkeypatch.setattr("zarrix.jobs._operations.map._TASKS", 10)
     z = zarr.array(
         np.arange(math.prod(shape)).reshape(shape),
         chunks=(1,) * len(shape),
@@ -210,7 +210,7 @@ def test_small_values_share_a_task_and_are_called_for_one_by_one(tmp_path, shape
     assert len({seed for _, seed in told}) == values
     np.testing.assert_array_equal(made[...], z[...] + np.arange(values).reshape(shape))
     told.clear()
-    monkeypatch.setattr("zarrix.jobs._map._TASKS", 10**9)
+    monkeypatch.setattr("zarrix.jobs._operations.map._TASKS", 10**9)
     one = jobs.map_chunks(take, z, dest=tmp_path / "c")
     np.testing.assert_array_equal(one[...], made[...])
 

@@ -19,7 +19,7 @@ from jobs.operations import hierarchy
 from servers import KEY, SECRET
 from servers.faulty import FaultyServer
 from zarrix import jobs
-from zarrix.jobs._crews import ignore_ctrl_c
+from zarrix.jobs._running.crews import ignore_ctrl_c
 
 pytestmark = pytest.mark.long
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 from zarrix import _engine
-from zarrix.jobs._bit_counts import (
+from zarrix.jobs._operations.bit_counts import (
     add_packed,
     bits_of,
     bucket_of,
@@ -21,8 +21,8 @@ from zarrix.jobs._bit_counts import (
     value_of,
     values_of_buckets,
 )
-from zarrix.jobs._block_summary import summary_of
-from zarrix.jobs._moments import Moments
+from zarrix.jobs._operations.block_summary import summary_of
+from zarrix.jobs._operations.moments import Moments
 
 RANDOM = np.random.default_rng(11)
 TYPES = ["?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8", ">f4", ">i2"]

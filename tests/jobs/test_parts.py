@@ -9,8 +9,8 @@ import pytest
 import zarrix as zarr
 from zarrix import jobs
 from zarrix.errors import JobFailed, JobInterrupted
-from zarrix.jobs import _parts
-from zarrix.jobs._parts import Parts, drive_parts
+from zarrix.jobs._running import parts as _parts
+from zarrix.jobs._running.parts import Parts, drive_parts
 
 PARTS = 8
 

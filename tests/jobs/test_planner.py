@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.errors import JobError
-from zarrix.jobs import _planner
-from zarrix.jobs._planner import LOCAL, REMOTE, Problem, candidates, choose
-from zarrix.jobs._tiling import Tiling, extent
+from zarrix.jobs._operations import planner as _planner
+from zarrix.jobs._operations.planner import LOCAL, REMOTE, Problem, candidates, choose
+from zarrix.jobs._running.tiling import Tiling, extent
 
 
 @st.composite

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import DirectoryStore, jobs
-from zarrix.jobs._downsample import downsampled
+from zarrix.jobs._operations.downsample import downsampled
 
 RANDOM = np.random.default_rng(5)
 

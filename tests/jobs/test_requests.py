@@ -6,7 +6,7 @@ import zarrix as zarr
 from zarrix import jobs
 from zarrix._nodes import nodes
 from zarrix.errors import JobFailed
-from zarrix.jobs import _worker
+from zarrix.jobs._running import worker as _worker
 
 ARRAYS = 12
 

@@ -34,7 +34,7 @@ def never_decoded(monkeypatch):
     def refuse(self, selection):
         raise AssertionError("a chunk was decoded")
 
-    from zarrix.jobs._rechunk import Rechunk
+    from zarrix.jobs._operations.rechunk import Rechunk
 
     run = Rechunk.run
 

@@ -9,6 +9,7 @@ from jobs.functions import double
 from zarrix import jobs
 from zarrix._stores.generations import state_below
 from zarrix.errors import SourceChangedError
+from zarrix.jobs._operations import statistics
 
 
 @pytest.fixture
@@ -118,13 +119,13 @@ def test_a_source_that_changes_during_the_run_is_an_error(tmp_path, group):
 def test_passes_of_exact_statistics_are_of_one_state(tmp_path, monkeypatch):
     z = zarr.create_array(tmp_path / "a", shape=(100,), chunks=(10,), dtype="f4")
     z[:] = np.arange(100)
-    exactly = jobs._statistics._exactly
+    exactly = statistics._exactly
 
     def later(*told):
         z[:] = np.arange(100)[::-1]
         return exactly(*told)
 
-    monkeypatch.setattr(jobs._statistics, "_exactly", later)
+    monkeypatch.setattr(statistics, "_exactly", later)
     with pytest.raises(SourceChangedError, match="the pass before began"):
         jobs.statistics(z, quantiles=(0.5,), exact=True)
 

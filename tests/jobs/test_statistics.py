@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import jobs
-from zarrix.jobs import _along, _statistics
+from zarrix.jobs._operations import along as _along
+from zarrix.jobs._operations import statistics as _statistics
 
 RANDOM = np.random.default_rng(23)
 QUANTILES = (0, 0.01, 0.25, 0.5, 0.9, 1)

@@ -12,9 +12,9 @@ import zarrix as zarr
 from jobs.functions import double
 from zarrix import jobs
 from zarrix.errors import JobError, JobFailed
-from zarrix.jobs import _operation
-from zarrix.jobs._journal import Journal
-from zarrix.jobs._tenure import Tenure
+from zarrix.jobs._running import operation as _operation
+from zarrix.jobs._running.journal import Journal
+from zarrix.jobs._running.tenure import Tenure
 
 
 @pytest.fixture

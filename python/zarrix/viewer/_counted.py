@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.jobs._bit_counts import (
+from zarrix.jobs._operations.bit_counts import (
     BUCKETS,
     bucket_of,
     is_counted_exactly,
     values_of_buckets,
 )
-from zarrix.jobs._block_summary import summary_of
-from zarrix.jobs._moments import Moments
+from zarrix.jobs._operations.block_summary import summary_of
+from zarrix.jobs._operations.moments import Moments
 
 __all__ = ["Counted"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.jobs._bit_counts import is_counted_exactly
+from zarrix.jobs._operations.bit_counts import is_counted_exactly
 from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._cost import check_touched, decoded_bytes, is_affordable
 from zarrix.viewer._counted import Counted

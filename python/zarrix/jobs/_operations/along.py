@@ -18,13 +18,19 @@ from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
-from zarrix.jobs._documents import array_documents, below, group_documents, opened, store_all
-from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import new_document
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
-from zarrix.jobs._places import Place, digest_of
-from zarrix.jobs._task_size import task_bytes
-from zarrix.jobs._tiling import Region, Tiling, extent
+from zarrix.jobs._operations.new_array import new_document
+from zarrix.jobs._operations.task_size import task_bytes
+from zarrix.jobs._running.documents import (
+    array_documents,
+    below,
+    group_documents,
+    opened,
+    store_all,
+)
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, array_at, source_array
+from zarrix.jobs._running.places import Place, digest_of
+from zarrix.jobs._running.tiling import Region, Tiling, extent
 
 __all__ = ["Along", "job_along"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix import _engine
-from zarrix.jobs._bit_counts import image_of, is_counted_exactly
-from zarrix.jobs._moments import Moments
+from zarrix.jobs._operations.bit_counts import image_of, is_counted_exactly
+from zarrix.jobs._operations.moments import Moments
 
 __all__ = ["BlockSummary", "summary_of"]
 

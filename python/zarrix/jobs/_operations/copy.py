@@ -13,12 +13,19 @@ from zarrix._hierarchy.copy_store import copied
 from zarrix._nodes import nodes
 from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import DOCUMENTS_OF_A_NODE, ZMETADATA, key_of
-from zarrix.jobs._documents import below, opened, store_all, walk
-from zarrix.jobs._job import Job
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, check_sources, source_array
-from zarrix.jobs._places import Place, place_of
-from zarrix.jobs._ranges import KeyRanges, arrays_of, check_arrays
-from zarrix.jobs._run import Running, run_or_plan
+from zarrix.jobs._operations.ranges import KeyRanges, arrays_of, check_arrays
+from zarrix.jobs._running.documents import below, opened, store_all, walk
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import (
+    Done,
+    Operation,
+    Setting,
+    Stage,
+    check_sources,
+    source_array,
+)
+from zarrix.jobs._running.places import Place, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
 
 __all__ = ["Copy", "copy"]
 

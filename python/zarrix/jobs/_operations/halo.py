@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from zarrix.jobs._tiling import Region, extent
+from zarrix.jobs._running.tiling import Region, extent
 
 __all__ = ["BOUNDARIES", "halo_of", "read_with_halo", "trimmed"]
 

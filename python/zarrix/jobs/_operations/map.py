@@ -20,16 +20,16 @@ from zarrix._errors import JobError
 from zarrix._nodes import nodes
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
-from zarrix.jobs._documents import array_documents, opened, store_all
-from zarrix.jobs._halo import BOUNDARIES, halo_of, read_with_halo, trimmed
-from zarrix.jobs._identity import function_identity, name_of
-from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import new_document, write_unit
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
-from zarrix.jobs._places import Place, digest_of, place_of
-from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._sent import Sent, checked, named
-from zarrix.jobs._tiling import Region, Tiling, extent
+from zarrix.jobs._operations.halo import BOUNDARIES, halo_of, read_with_halo, trimmed
+from zarrix.jobs._operations.new_array import new_document, write_unit
+from zarrix.jobs._running.documents import array_documents, opened, store_all
+from zarrix.jobs._running.identity import function_identity, name_of
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, array_at, source_array
+from zarrix.jobs._running.places import Place, digest_of, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
+from zarrix.jobs._running.sent import Sent, checked, named
+from zarrix.jobs._running.tiling import Region, Tiling, extent
 
 __all__ = ["MapChunks", "Where", "map_chunks"]
 

@@ -23,17 +23,17 @@ from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._runtime.signatures import takes
 from zarrix._runtime.sizes import parse_size, size_text
-from zarrix.jobs._documents import array_documents, below, opened, store_all
-from zarrix.jobs._downsample import check_dtype, downsampled, shape_below
-from zarrix.jobs._encoded import is_encoded_alike
-from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import lengths_by_name, new_document, write_unit
-from zarrix.jobs._ome import attributes_of, check_axes, default_axes
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at, source_array
-from zarrix.jobs._places import Place, digest_of, in_its_hierarchy, place_of
-from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._task_size import task_bytes
-from zarrix.jobs._tiling import Region, extent
+from zarrix.jobs._operations.downsample import check_dtype, downsampled, shape_below
+from zarrix.jobs._operations.encoded import is_encoded_alike
+from zarrix.jobs._operations.new_array import lengths_by_name, new_document, write_unit
+from zarrix.jobs._operations.ome import attributes_of, check_axes, default_axes
+from zarrix.jobs._operations.task_size import task_bytes
+from zarrix.jobs._running.documents import array_documents, below, opened, store_all
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, array_at, source_array
+from zarrix.jobs._running.places import Place, digest_of, in_its_hierarchy, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
+from zarrix.jobs._running.tiling import Region, extent
 
 __all__ = ["Pyramid", "pyramid"]
 

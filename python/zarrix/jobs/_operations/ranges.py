@@ -11,9 +11,9 @@ from zarrix._array.array import Array
 from zarrix._errors import JobError
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
-from zarrix.jobs._documents import below, walk
-from zarrix.jobs._places import Place, digest_of
-from zarrix.jobs._tiling import Tiling, keys_of
+from zarrix.jobs._running.documents import below, walk
+from zarrix.jobs._running.places import Place, digest_of
+from zarrix.jobs._running.tiling import Tiling, keys_of
 
 __all__ = ["KeyRanges", "arrays_of", "check_arrays"]
 

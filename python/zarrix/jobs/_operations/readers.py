@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._array.array import Array
-from zarrix.jobs._documents import opened
-from zarrix.jobs._places import place_of
+from zarrix.jobs._running.documents import opened
+from zarrix.jobs._running.places import place_of
 
 __all__ = ["READERS", "reader_of", "region_of"]
 

@@ -31,7 +31,11 @@ from zarrix._runtime.sizes import parse_size
 from zarrix._stores.keys import JOB_FOLDER, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.zip import ZipStore
-from zarrix.jobs._documents import (
+from zarrix.jobs._operations.encoded import is_encoded_alike
+from zarrix.jobs._operations.new_array import lengths_by_name
+from zarrix.jobs._operations.planner import Plan, Problem, choose, rates_of
+from zarrix.jobs._operations.region_memory import RegionMemory
+from zarrix.jobs._running.documents import (
     array_documents,
     below,
     consolidated_as,
@@ -40,11 +44,9 @@ from zarrix.jobs._documents import (
     store_all,
     walk,
 )
-from zarrix.jobs._encoded import is_encoded_alike
-from zarrix.jobs._folder import folder_of_run
-from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import lengths_by_name
-from zarrix.jobs._operation import (
+from zarrix.jobs._running.folder import folder_of_run
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import (
     Done,
     Operation,
     Setting,
@@ -53,11 +55,9 @@ from zarrix.jobs._operation import (
     check_sources,
     source_array,
 )
-from zarrix.jobs._places import Place, digest_of, place_of
-from zarrix.jobs._planner import Plan, Problem, choose, rates_of
-from zarrix.jobs._region_memory import RegionMemory
-from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._tiling import Region, Tiling, extent
+from zarrix.jobs._running.places import Place, digest_of, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
+from zarrix.jobs._running.tiling import Region, Tiling, extent
 
 __all__ = ["Rechunk", "rechunk"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from zarrix._array import resize
 from zarrix._array.array import Array
-from zarrix.jobs._tiling import Region
+from zarrix.jobs._running.tiling import Region
 
 __all__ = ["reserve"]
 

@@ -30,18 +30,18 @@ from zarrix._runtime.signatures import takes
 from zarrix._runtime.sizes import parse_size
 from zarrix._stores.generations import StoredState, state_below, state_of_file, state_of_memory
 from zarrix._stores.overlap import Named
-from zarrix.jobs._documents import array_documents, opened, store_all
-from zarrix.jobs._identity import function_identity, identity_of, name_of
-from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import new_document, write_unit
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, array_at
-from zarrix.jobs._places import place_of
-from zarrix.jobs._readers import reader_of, region_of
-from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._sent import Sent, checked
-from zarrix.jobs._sources import Source
-from zarrix.jobs._task_size import task_bytes
-from zarrix.jobs._tiling import Region, Tiling, extent
+from zarrix.jobs._operations.new_array import new_document, write_unit
+from zarrix.jobs._operations.readers import reader_of, region_of
+from zarrix.jobs._operations.task_size import task_bytes
+from zarrix.jobs._running.documents import array_documents, opened, store_all
+from zarrix.jobs._running.identity import function_identity, identity_of, name_of
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, array_at
+from zarrix.jobs._running.places import place_of
+from zarrix.jobs._running.run import Running, run_or_plan
+from zarrix.jobs._running.sent import Sent, checked
+from zarrix.jobs._running.sources import Source
+from zarrix.jobs._running.tiling import Region, Tiling, extent
 
 __all__ = ["StackFiles", "stack"]
 

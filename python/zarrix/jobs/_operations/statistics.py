@@ -22,8 +22,8 @@ from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.signatures import takes
 from zarrix._stores.memory import MemoryStore
-from zarrix.jobs._along import job_along
-from zarrix.jobs._bit_counts import (
+from zarrix.jobs._operations.along import job_along
+from zarrix.jobs._operations.bit_counts import (
     BUCKETS,
     add_packed,
     bits_of,
@@ -33,16 +33,16 @@ from zarrix.jobs._bit_counts import (
     packed,
     value_of,
 )
-from zarrix.jobs._block_summary import summary_of
-from zarrix.jobs._documents import opened
-from zarrix.jobs._job import Job
-from zarrix.jobs._moments import Moments
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
-from zarrix.jobs._places import Place, digest_of, place_of
-from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._summary import Statistics, between, ranks_of
-from zarrix.jobs._task_size import task_bytes
-from zarrix.jobs._tiling import Tiling
+from zarrix.jobs._operations.block_summary import summary_of
+from zarrix.jobs._operations.moments import Moments
+from zarrix.jobs._operations.summary import Statistics, between, ranks_of
+from zarrix.jobs._operations.task_size import task_bytes
+from zarrix.jobs._running.documents import opened
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, source_array
+from zarrix.jobs._running.places import Place, digest_of, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
+from zarrix.jobs._running.tiling import Tiling
 
 __all__ = ["Summarize", "statistics"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from zarrix.jobs._bit_counts import bucket_of, is_counted_exactly, values_of_buckets
+from zarrix.jobs._operations.bit_counts import bucket_of, is_counted_exactly, values_of_buckets
 
 __all__ = ["Statistics", "between", "ranks_of"]
 

@@ -17,15 +17,15 @@ from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._runtime.signatures import takes
 from zarrix._runtime.sizes import parse_size
-from zarrix.jobs._documents import below, opened
-from zarrix.jobs._downsample import METHODS, check_dtype, downsampled, shape_below
-from zarrix.jobs._job import Job
-from zarrix.jobs._new_array import write_unit
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
-from zarrix.jobs._places import Place, digest_of, place_of
-from zarrix.jobs._run import Running, run_or_plan
-from zarrix.jobs._task_size import task_bytes
-from zarrix.jobs._tiling import Region
+from zarrix.jobs._operations.downsample import METHODS, check_dtype, downsampled, shape_below
+from zarrix.jobs._operations.new_array import write_unit
+from zarrix.jobs._operations.task_size import task_bytes
+from zarrix.jobs._running.documents import below, opened
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, source_array
+from zarrix.jobs._running.places import Place, digest_of, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
+from zarrix.jobs._running.tiling import Region
 
 __all__ = ["UpdatePyramid", "update_pyramid"]
 

@@ -12,12 +12,12 @@ from zarrix._array.array import Array
 from zarrix._metadata.checksum import is_checked
 from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import key_of
-from zarrix.jobs._documents import below, walk
-from zarrix.jobs._job import Job
-from zarrix.jobs._operation import Done, Operation, Setting, Stage, source_array
-from zarrix.jobs._places import Place, place_of
-from zarrix.jobs._ranges import KeyRanges, arrays_of, check_arrays
-from zarrix.jobs._run import Running, run_or_plan
+from zarrix.jobs._operations.ranges import KeyRanges, arrays_of, check_arrays
+from zarrix.jobs._running.documents import below, walk
+from zarrix.jobs._running.job import Job
+from zarrix.jobs._running.operation import Done, Operation, Setting, Stage, source_array
+from zarrix.jobs._running.places import Place, place_of
+from zarrix.jobs._running.run import Running, run_or_plan
 from zarrix.operate._survey import Problem
 from zarrix.operate._verify import Verification, verify_keys
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from zarrix._errors import JobError
 from zarrix._runtime.sizes import size_text
-from zarrix.jobs._crews import Crew, Mapping, Submitting, perform
-from zarrix.jobs._worker import Outcome, Runner
+from zarrix.jobs._running.crews import Crew, Mapping, Submitting, perform
+from zarrix.jobs._running.worker import Outcome, Runner
 
 __all__ = ["cluster_crew"]
 

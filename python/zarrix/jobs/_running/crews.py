@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 from zarrix._errors import JobInterrupted
 from zarrix._runtime.config import config
-from zarrix.jobs._feed import Feed
-from zarrix.jobs._worker import Failure, Outcome, Runner
+from zarrix.jobs._running.feed import Feed
+from zarrix.jobs._running.worker import Failure, Outcome, Runner
 
 __all__ = ["Crew", "crew_of"]
 

@@ -25,11 +25,11 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import DOCUMENTS, JOB_FOLDER, JOB_MARK, is_document, key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.overlap import Named, refuse_overlap
-from zarrix.jobs._folder import Folder
-from zarrix.jobs._foreign import Claim, Mark, mark_of
-from zarrix.jobs._operation import Operation
-from zarrix.jobs._places import Place
-from zarrix.jobs._sources import States, check_unchanged, digest_of_states, states_of
+from zarrix.jobs._running.folder import Folder
+from zarrix.jobs._running.foreign import Claim, Mark, mark_of
+from zarrix.jobs._running.operation import Operation
+from zarrix.jobs._running.places import Place
+from zarrix.jobs._running.sources import States, check_unchanged, digest_of_states, states_of
 
 __all__ = ["Destination", "Finished", "id_of"]
 

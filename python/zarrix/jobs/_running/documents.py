@@ -17,8 +17,8 @@ from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import consolidate, update_consolidated
 from zarrix._nodes.location import Location
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZGROUP, ZMETADATA, key_of
-from zarrix.jobs._operation import array_at
-from zarrix.jobs._places import Place
+from zarrix.jobs._running.operation import array_at
+from zarrix.jobs._running.places import Place
 
 __all__ = [
     "array_documents",

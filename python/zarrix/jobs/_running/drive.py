@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zarrix._errors import JobFailed, JobInterrupted
-from zarrix.jobs._crews import Crew
-from zarrix.jobs._feed import Feed, ending_on_ctrl_c
-from zarrix.jobs._journal import Journal
-from zarrix.jobs._worker import Failure, Outcome, Runner
+from zarrix.jobs._running.crews import Crew
+from zarrix.jobs._running.feed import Feed, ending_on_ctrl_c
+from zarrix.jobs._running.journal import Journal
+from zarrix.jobs._running.worker import Failure, Outcome, Runner
 
 __all__ = ["Driving", "drive", "raise_failures"]
 

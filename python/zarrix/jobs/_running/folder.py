@@ -20,7 +20,7 @@ from zarrix._metadata.json import json_dumps
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.local import LocalStore
-from zarrix.jobs._foreign import Claim, claim_of
+from zarrix.jobs._running.foreign import Claim, claim_of
 
 __all__ = ["CLAIM", "JOURNAL", "Fence", "Folder", "Gate", "folder_of_run"]
 

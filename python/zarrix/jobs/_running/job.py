@@ -21,24 +21,24 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import JOB_FOLDER, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.zip import ZipStore
-from zarrix.jobs._clusters import cluster_crew
-from zarrix.jobs._crews import Crew, crew_of
-from zarrix.jobs._destination import Finished, id_of
-from zarrix.jobs._documents import opened
-from zarrix.jobs._drive import Driving
-from zarrix.jobs._folder import CLAIM, Folder
-from zarrix.jobs._foreign import FORM, Claim
-from zarrix.jobs._journal import Journal
-from zarrix.jobs._loading import check_part, loaded, require_home
-from zarrix.jobs._operation import Operation, Setting, Stage, operation_of
-from zarrix.jobs._parts import Parts
-from zarrix.jobs._places import address, in_this_process, place_at
-from zarrix.jobs._report import Report, Task, Tasks, plan_rows
-from zarrix.jobs._sources import unknown_in
-from zarrix.jobs._spmd import run_spmd
-from zarrix.jobs._stages import Team, drive_stages
-from zarrix.jobs._tenure import Tenure, fence_of
-from zarrix.jobs._worker import Runner
+from zarrix.jobs._running.clusters import cluster_crew
+from zarrix.jobs._running.crews import Crew, crew_of
+from zarrix.jobs._running.destination import Finished, id_of
+from zarrix.jobs._running.documents import opened
+from zarrix.jobs._running.drive import Driving
+from zarrix.jobs._running.folder import CLAIM, Folder
+from zarrix.jobs._running.foreign import FORM, Claim
+from zarrix.jobs._running.journal import Journal
+from zarrix.jobs._running.loading import check_part, loaded, require_home
+from zarrix.jobs._running.operation import Operation, Setting, Stage, operation_of
+from zarrix.jobs._running.parts import Parts
+from zarrix.jobs._running.places import address, in_this_process, place_at
+from zarrix.jobs._running.report import Report, Task, Tasks, plan_rows
+from zarrix.jobs._running.sources import unknown_in
+from zarrix.jobs._running.spmd import run_spmd
+from zarrix.jobs._running.stages import Team, drive_stages
+from zarrix.jobs._running.tenure import Tenure, fence_of
+from zarrix.jobs._running.worker import Runner
 
 __all__ = ["Job", "Report", "Task"]
 

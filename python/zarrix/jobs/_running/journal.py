@@ -18,7 +18,7 @@ from typing import Any
 from zarrix._metadata.json import json_dumps
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
-from zarrix.jobs._foreign import done_of, values_of
+from zarrix.jobs._running.foreign import done_of, values_of
 
 __all__ = ["Journal", "batches", "part_of"]
 

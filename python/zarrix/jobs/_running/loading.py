@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from zarrix._display.printable import counted
 from zarrix._errors import JobError, ZarrixError, shorten
 from zarrix._stores.path import normalize_storage_path
-from zarrix.jobs._folder import Folder
-from zarrix.jobs._foreign import job_of
-from zarrix.jobs._operation import Setting, class_of
-from zarrix.jobs._places import place_at
-from zarrix.jobs._report import Tasks
+from zarrix.jobs._running.folder import Folder
+from zarrix.jobs._running.foreign import job_of
+from zarrix.jobs._running.operation import Setting, class_of
+from zarrix.jobs._running.places import place_at
+from zarrix.jobs._running.report import Tasks
 
 if TYPE_CHECKING:
-    from zarrix.jobs._job import Job
+    from zarrix.jobs._running.job import Job
 
 __all__ = ["check_part", "loaded", "require_home", "understood"]
 

@@ -27,11 +27,11 @@ from zarrix._nodes.location import Location
 from zarrix._stores.keys import JOB_FOLDER, key_of
 from zarrix._stores.overlap import Named
 from zarrix._stores.zip import ZipStore
-from zarrix.jobs._folder import Fence, Folder, Gate
-from zarrix.jobs._places import Place, digest_of
-from zarrix.jobs._sent import Sent
-from zarrix.jobs._sources import Source, source_at
-from zarrix.jobs._tiling import Region
+from zarrix.jobs._running.folder import Fence, Folder, Gate
+from zarrix.jobs._running.places import Place, digest_of
+from zarrix.jobs._running.sent import Sent
+from zarrix.jobs._running.sources import Source, source_at
+from zarrix.jobs._running.tiling import Region
 
 __all__ = [
     "Done",
@@ -47,15 +47,15 @@ __all__ = [
 
 # By kind: the module and the class. A saved job names its kind only.
 _KINDS = {
-    "copy": ("zarrix.jobs._copy", "Copy"),
-    "verify": ("zarrix.jobs._verify", "Verify"),
-    "rechunk": ("zarrix.jobs._rechunk", "Rechunk"),
-    "map": ("zarrix.jobs._map", "MapChunks"),
-    "statistics": ("zarrix.jobs._statistics", "Summarize"),
-    "stack": ("zarrix.jobs._stack", "StackFiles"),
-    "pyramid": ("zarrix.jobs._pyramid", "Pyramid"),
-    "update-pyramid": ("zarrix.jobs._update_pyramid", "UpdatePyramid"),
-    "along": ("zarrix.jobs._along", "Along"),
+    "copy": ("zarrix.jobs._operations.copy", "Copy"),
+    "verify": ("zarrix.jobs._operations.verify", "Verify"),
+    "rechunk": ("zarrix.jobs._operations.rechunk", "Rechunk"),
+    "map": ("zarrix.jobs._operations.map", "MapChunks"),
+    "statistics": ("zarrix.jobs._operations.statistics", "Summarize"),
+    "stack": ("zarrix.jobs._operations.stack", "StackFiles"),
+    "pyramid": ("zarrix.jobs._operations.pyramid", "Pyramid"),
+    "update-pyramid": ("zarrix.jobs._operations.update_pyramid", "UpdatePyramid"),
+    "along": ("zarrix.jobs._operations.along", "Along"),
 }
 
 

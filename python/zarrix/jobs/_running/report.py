@@ -9,8 +9,8 @@ from typing import Any
 from zarrix._display.printable import counted
 from zarrix._display.table import Printed
 from zarrix._runtime.sizes import size_text
-from zarrix.jobs._operation import Stage
-from zarrix.jobs._tiling import Region
+from zarrix.jobs._running.operation import Stage
+from zarrix.jobs._running.tiling import Region
 
 __all__ = ["Report", "Task", "Tasks", "plan_rows"]
 

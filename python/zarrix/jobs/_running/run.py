@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack
 
 from zarrix._display.progress import Progress
-from zarrix.jobs._job import Job
+from zarrix.jobs._running.job import Job
 
 __all__ = ["Running", "run_or_plan"]
 

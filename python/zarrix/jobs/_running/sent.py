@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zarrix._errors import JobError
-from zarrix.jobs._identity import function_identity, name_of
+from zarrix.jobs._running.identity import function_identity, name_of
 
 __all__ = ["Sent", "checked", "named"]
 

@@ -15,7 +15,7 @@ from zarrix._display.printable import counted
 from zarrix._errors import SourceChangedError
 from zarrix._metadata.json import json_dumps
 from zarrix._stores.generations import StoredState, state_below
-from zarrix.jobs._places import Place
+from zarrix.jobs._running.places import Place
 
 __all__ = [
     "States",

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import JobFailed
-from zarrix.jobs._crews import Alone
-from zarrix.jobs._destination import Finished
-from zarrix.jobs._drive import Driving, Events, drive
-from zarrix.jobs._foreign import Claim
-from zarrix.jobs._journal import Journal, part_of
-from zarrix.jobs._report import Report
-from zarrix.jobs._sources import unknown_in
-from zarrix.jobs._tenure import Tenure
+from zarrix.jobs._running.crews import Alone
+from zarrix.jobs._running.destination import Finished
+from zarrix.jobs._running.drive import Driving, Events, drive
+from zarrix.jobs._running.foreign import Claim
+from zarrix.jobs._running.journal import Journal, part_of
+from zarrix.jobs._running.report import Report
+from zarrix.jobs._running.sources import unknown_in
+from zarrix.jobs._running.tenure import Tenure
 
 if TYPE_CHECKING:
-    from zarrix.jobs._job import Job
+    from zarrix.jobs._running.job import Job
 
 __all__ = ["run_spmd"]
 

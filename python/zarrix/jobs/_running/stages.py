@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from zarrix._errors import JobInterrupted
-from zarrix.jobs._crews import Crew
-from zarrix.jobs._drive import Driving, drive
-from zarrix.jobs._journal import Journal, part_of
-from zarrix.jobs._parts import Parts, drive_parts
-from zarrix.jobs._worker import Runner
+from zarrix.jobs._running.crews import Crew
+from zarrix.jobs._running.drive import Driving, drive
+from zarrix.jobs._running.journal import Journal, part_of
+from zarrix.jobs._running.parts import Parts, drive_parts
+from zarrix.jobs._running.worker import Runner
 
 __all__ = ["Team", "drive_stages"]
 

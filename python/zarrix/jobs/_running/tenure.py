@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.open import as_store
-from zarrix.jobs._destination import Destination
-from zarrix.jobs._folder import JOURNAL, Fence, Folder
-from zarrix.jobs._foreign import Claim
-from zarrix.jobs._journal import Journal
-from zarrix.jobs._loading import understood
-from zarrix.jobs._operation import Operation, operation_of
-from zarrix.jobs._places import Place
+from zarrix.jobs._running.destination import Destination
+from zarrix.jobs._running.folder import JOURNAL, Fence, Folder
+from zarrix.jobs._running.foreign import Claim
+from zarrix.jobs._running.journal import Journal
+from zarrix.jobs._running.loading import understood
+from zarrix.jobs._running.operation import Operation, operation_of
+from zarrix.jobs._running.places import Place
 
 if TYPE_CHECKING:
-    from zarrix.jobs._job import Job
+    from zarrix.jobs._running.job import Job
 
 __all__ = ["Tenure", "fence_of"]
 

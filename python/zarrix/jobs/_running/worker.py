@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from zarrix import _engine
 from zarrix._errors import JobError, ZarrixError
-from zarrix.jobs._folder import Fence
-from zarrix.jobs._operation import Operation, Setting, operation_of
+from zarrix.jobs._running.folder import Fence
+from zarrix.jobs._running.operation import Operation, Setting, operation_of
 
 __all__ = ["Failure", "Outcome", "Runner"]
 

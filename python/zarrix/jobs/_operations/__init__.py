@@ -1,0 +1,1 @@
+"""What jobs do: rechunk, pyramids, stacks, statistics, maps, copies and checks."""

@@ -1,0 +1,1 @@
+"""How a job runs: its tasks, executors, claim, journal, parts and report."""
