@@ -9,7 +9,7 @@ import pytest
 import zarrix as zarr
 from zarrix import ml
 from zarrix.errors import ArrayNotFoundError, ArrayReplacedError
-from zarrix.ml._chunks import ends_along
+from zarrix.ml._reading.chunks import ends_along
 
 VALUES = np.arange(1200).reshape(400, 3)
 

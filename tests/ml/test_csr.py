@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml.data import items_of
 from zarrix import ml
-from zarrix.ml import _csr_reading
+from zarrix.ml._reading import csr_reading as _csr_reading
 
 
 def dense(rows: int, columns: int, dtype: Any = "f4", density: float = 0.1) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import ml
+from zarrix.ml._loading.epochs import order_of
 
 
 class Counting(dict[str, bytes]):
@@ -67,9 +68,7 @@ def test_clips_in_blocks_read_a_chunk_about_1_33_times(
     first, second = (
         {
             tuple(sorted(window // 8))
-            for window in ml._epochs.order_of(clips, loader._choice, seed, epoch).windows(
-                10**6, 10**6
-            )
+            for window in order_of(clips, loader._choice, seed, epoch).windows(10**6, 10**6)
         }
         for epoch in (0, 1)
     )

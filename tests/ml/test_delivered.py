@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import ml
-from zarrix.ml._arrays import with_arrays
+from zarrix.ml._reading.arrays import with_arrays
 
 
 class Pair(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 import zarrix as zarr
 from ml.data import scenes
 from zarrix import ml
-from zarrix.ml import _fill
+from zarrix.ml._loading import fill as _fill
 
 
 def dataset(kind: str, fields: dict[str, Any], border: str) -> Any:

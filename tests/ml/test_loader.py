@@ -18,9 +18,10 @@ import zarrix as zarr
 from ml.data import items_of, numbered, scenes
 from waiting import PATIENCE_S
 from zarrix import _engine, ml
-from zarrix.ml import _fetch, _loader
-from zarrix.ml._fill import Filler
-from zarrix.ml._pace import Pace
+from zarrix.ml._loading import loader as _loader
+from zarrix.ml._loading.fill import Filler
+from zarrix.ml._reading import fetch as _fetch
+from zarrix.ml._reading.pace import Pace
 
 
 def rows(count: int = 20) -> ml.Rows:
@@ -488,7 +489,7 @@ def test_a_dropped_iterator_is_waited_for_where_python_ends() -> None:
     program = """
 import threading, time, zarrix as zarr
 from zarrix import ml
-from zarrix.ml import _loader
+from zarrix.ml._loading import loader as _loader
 _loader._DROPPED_S = 0.0
 entered = threading.Event()
 def slow(batch, rng):

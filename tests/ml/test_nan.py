@@ -7,7 +7,7 @@ import pytest
 import zarrix as zarr
 from ml.data import items_of
 from zarrix import ml
-from zarrix.ml._nan import nan_rule, settle_nan
+from zarrix.ml._reading.nan import nan_rule, settle_nan
 
 COUNT, WIDTH = 40, 20
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml.data import items_of, numbered
 from zarrix import ml
-from zarrix.ml._order import Blocks, Full, Mixed, Sequential, permuted, proportions
-from zarrix.ml._random import draw, key_of, mix64, philox
-from zarrix.ml._schedule import Schedule
+from zarrix.ml._order.order import Blocks, Full, Mixed, Sequential, permuted, proportions
+from zarrix.ml._order.random import draw, key_of, mix64, philox
+from zarrix.ml._order.schedule import Schedule
 
 # What version 1 of the order is: a change of any of these is another version.
 GOLDEN = {

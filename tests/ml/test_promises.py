@@ -10,7 +10,7 @@ import pytest
 import zarrix as zarr
 from ml.data import scenes
 from zarrix import _engine, ml
-from zarrix.ml import _fetch
+from zarrix.ml._reading import fetch as _fetch
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import ml
-from zarrix.ml import _slots
-from zarrix.ml._dataset import Dataset
-from zarrix.ml._windows import Windowed
+from zarrix.ml._datasets.dataset import Dataset
+from zarrix.ml._datasets.windows import Windowed
+from zarrix.ml._reading import slots as _slots
 
 VALUES = np.random.default_rng(7).integers(0, 99, (24, 3, 8, 10)).astype("i2")
 TURNED = np.ascontiguousarray(VALUES.transpose(1, 0, 2, 3))

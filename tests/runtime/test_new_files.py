@@ -39,7 +39,7 @@ REASONS = {
     "convert/_unfinished.py": "that folder: made with random bits, and removed",
     "jobs/_running/job.py": "a file that the user named",
     "measure/_compare.py": "files in a temporary folder",
-    "ml/_damage.py": "a log of a name that the user gave, which many processes append to",
+    "ml/_loading/damage.py": "a log of a name that the user gave, which many processes append to",
     "storage.py": "removes what zarr 2's function of that name was told to remove",
     "viewer/_browser.py": "a file in a temporary folder, made with O_EXCL",
 }

@@ -11,20 +11,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from zarrix._errors import suggestion
-from zarrix.ml._batch import Batch
-from zarrix.ml._clips import Clips
-from zarrix.ml._crops import Crops
-from zarrix.ml._csr import CSR
-from zarrix.ml._fields import Field
-from zarrix.ml._filters import foreground, fraction, weights
-from zarrix.ml._grid import Grid
-from zarrix.ml._headspace import headspace
-from zarrix.ml._loader import Loader
-from zarrix.ml._mix import Mix
-from zarrix.ml._plan import Plan
-from zarrix.ml._preview import Preview
-from zarrix.ml._rows import Rows
-from zarrix.ml._stats import Stats
+from zarrix.ml._datasets.clips import Clips
+from zarrix.ml._datasets.crops import Crops
+from zarrix.ml._datasets.filters import foreground, fraction, weights
+from zarrix.ml._datasets.grid import Grid
+from zarrix.ml._datasets.mix import Mix
+from zarrix.ml._datasets.rows import Rows
+from zarrix.ml._loading.headspace import headspace
+from zarrix.ml._loading.loader import Loader
+from zarrix.ml._loading.plan import Plan
+from zarrix.ml._loading.preview import Preview
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.csr import CSR
+from zarrix.ml._reading.fields import Field
+from zarrix.ml._reading.stats import Stats
 
 if TYPE_CHECKING:
     from zarrix.ml import jax as jax

@@ -5,6 +5,6 @@ jax is imported when something here needs it, and not before.
 
 from __future__ import annotations
 
-from zarrix.ml._jax import Sharded
+from zarrix.ml._reading.jax import Sharded
 
 __all__ = ["Sharded"]

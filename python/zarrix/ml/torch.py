@@ -5,6 +5,6 @@ torch is imported when something here needs it, and not before.
 
 from __future__ import annotations
 
-from zarrix.ml._torch import BatchSampler, DataLoader, collate
+from zarrix.ml._loading.torch import BatchSampler, DataLoader, collate
 
 __all__ = ["BatchSampler", "DataLoader", "collate"]

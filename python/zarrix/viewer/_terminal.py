@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._preview import Preview
+from zarrix.ml._loading.preview import Preview
 
 __all__ = ["blocks", "kitty", "png", "protocol", "ramp"]
 

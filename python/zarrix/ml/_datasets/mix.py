@@ -1,0 +1,244 @@
+"""Several datasets as one, in stated proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zarrix.ml._datasets.dataset import Dataset, Draws
+from zarrix.ml._order.order import proportions
+from zarrix.ml._order.random import Ints
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.fetch import Entry, Frozen
+from zarrix.ml._reading.fields import Column
+
+__all__ = ["Mix"]
+
+
+class Mix(Dataset):
+    """Datasets with equal samples, mixed in proportion to weights.
+
+    Each run of a few positions of the order has exactly the share of every dataset, so that any
+    part of an epoch is close to it. A dataset that ends before the epoch does begins again in
+    another order. An epoch ends before the first dataset is used up, unless the loader has
+    ``samples=``.
+
+    Parameters
+    ----------
+    datasets : mapping of str to dataset
+    weights : mapping of str to float, optional
+        Equal when omitted. They are made integers whose sum is at most 65536.
+
+    Raises
+    ------
+    ValueError
+        Names differ, a weight is not positive, or samples differ.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix import ml
+    >>> a, b = (ml.Rows({"x": zarr.full((30, 2), value)}) for value in (1, 2))
+    >>> mix = ml.Mix({"a": a, "b": b}, weights={"a": 2, "b": 1})
+    >>> batch = next(iter(ml.Loader(mix, batch_size=6)))
+    >>> sorted(batch["x"][:, 0].tolist()), sorted(batch["source"].tolist())
+    ([1.0, 1.0, 1.0, 1.0, 2.0, 2.0], [0, 0, 0, 0, 1, 1])
+    """
+
+    __module__ = "zarrix.ml"
+
+    def __init__(
+        self, datasets: Mapping[str, Dataset], *, weights: Mapping[str, float] | None = None
+    ) -> None:
+        if not isinstance(datasets, Mapping) or not datasets:
+            raise ValueError("Mix needs a mapping of names to datasets")
+        for name, part in datasets.items():
+            if not isinstance(part, Dataset):
+                raise TypeError(
+                    f"{name!r} is not a dataset of zarrix.ml, but {type(part).__name__}"
+                )
+        weights = dict.fromkeys(datasets, 1.0) if weights is None else weights
+        if weights.keys() != datasets.keys():
+            raise ValueError(
+                f"weights= names {sorted(weights)}, and the datasets {sorted(datasets)}"
+            )
+        if not all(0 < weight < float("inf") for weight in weights.values()):
+            raise ValueError(f"weights={dict(weights)!r}; they are positive")
+        self._names = tuple(datasets)
+        self._parts: list[Any] = list(datasets.values())
+        self._weights = {name: float(weights[name]) for name in datasets}
+        self._shares = proportions(list(self._weights.values()))
+        shapes = [self._shapes(part) for part in self._parts]
+        for name, shape in zip(self._names, shapes, strict=True):
+            if shape != shapes[0]:
+                raise ValueError(
+                    f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
+                )
+        self._count_items([len(part) for part in self._parts])
+        lengths = [part._epoch_length for part in self._parts]
+        whole = min(n // share for n, share in zip(lengths, self._shares, strict=True))
+        length = sum(self._shares)
+        least = min(n * length // share for n, share in zip(lengths, self._shares, strict=True))
+        self._epoch: int = whole * length or max(1, least)
+
+    @staticmethod
+    def _shapes(part: Dataset) -> dict[str, tuple[Any, ...]]:
+        return {
+            c.name: (c.shape, c.target or str(c.dtype), *(c.nan if c.nan.counts else ()))
+            for c in part._shown()
+        }
+
+    def split(
+        self,
+        parts: Mapping[str, float],
+        *,
+        by: str | None = None,
+        gap: int | None = None,
+        seed: int = 0,
+    ) -> tuple[Mix, ...]:
+        """Divide each dataset, and mix the parts of one name in the same proportions.
+
+        Parameters
+        ----------
+        parts : mapping of str to float
+        by : str, optional
+        gap : int, optional
+        seed : int
+
+        Returns
+        -------
+        tuple of Mix
+
+        Raises
+        ------
+        ValueError
+            A dataset cannot be split so.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> mix = ml.Mix({"a": ml.Rows({"x": zarr.zeros((10, 2))})})
+        >>> [len(part) for part in mix.split({"train": 0.8, "val": 0.2})]
+        [8, 2]
+        """
+        found = [part.split(parts, by=by, gap=gap, seed=seed) for part in self._parts]
+        return tuple(
+            Mix(dict(zip(self._names, of_part, strict=True)), weights=self._weights)
+            for of_part in zip(*found, strict=True)
+        )
+
+    @property
+    def _epoch_length(self) -> int:
+        return self._epoch
+
+    # What a dataset defines
+
+    def _shown(self) -> list[Column]:
+        columns: list[Column] = self._parts[0]._shown()
+        return columns
+
+    def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """As a dataset wants it that has another order of axes in memory, if one does."""
+        found: list[Any] = [
+            part._allocated(own)
+            for part in self._parts
+            for own in part._shown()
+            if own.name == column.name
+        ]
+        chosen: tuple[Any, Any] = next((one for one in found if one[1] is not None), found[0])
+        return chosen
+
+    def _is_thin(self) -> bool:
+        return all(part._is_thin() for part in self._parts)
+
+    def _share(self) -> float:
+        whole = sum(self._shares)
+        shares = zip(self._parts, self._shares, strict=True)
+        return max(float(part._share() * share / whole) for part, share in shares)
+
+    def _overlap(self) -> float:
+        # Its order has no windows of blocks.
+        return 0.0
+
+    def _described(self) -> str:
+        return f"{len(self._parts)} datasets"
+
+    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
+        sources = np.searchsorted(self._ends, items, "right") - 1
+        extras: dict[str, Any] = {"item": items, "source": sources}
+        parts = []
+        for number, part in enumerate(self._parts):
+            rows = np.flatnonzero(sources == number)
+            again = None if rounds is None else rounds[rows]
+            epochs = epoch if np.ndim(epoch) == 0 else epoch[rows]
+            own = items[rows] - self._ends[number]
+            parts.append((rows, part._draws(own, seed ^ (number + 1) << 32, epochs, again)))
+        # Entries that all datasets have, such as the corners of crops of equal dimensions.
+        names = set(parts[0][1].extras) - {"item", "source"}
+        for name in sorted(names):
+            if any(name not in draws.extras for _, draws in parts):
+                continue
+            found = [draws.extras[name] for _, draws in parts]
+            if all(one.shape[1:] == found[0].shape[1:] for one in found):
+                extras[name] = np.empty((len(items), *found[0].shape[1:]), found[0].dtype)
+                for (rows, _), one in zip(parts, found, strict=True):
+                    extras[name][rows] = one
+        return _Mixed(items, rounds, extras, parts)
+
+    def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
+        entries: list[Entry] = []
+        for part, (own, some) in zip(self._parts, draws.parts, strict=True):
+            if len(own):
+                entries += part._entries(some, batch, own if rows is None else rows[own])
+        return entries
+
+    def _frozen(self, frozen: Frozen) -> Mix:
+        return self._with(_parts=[part._frozen(frozen) for part in self._parts])
+
+    def _begins(self) -> Ints:
+        begins = [
+            part._begins()[1:] + end for part, end in zip(self._parts, self._ends, strict=False)
+        ]
+        return np.concatenate([np.zeros(1, np.int64), *begins])
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "kind": "Mix",
+            "shares": self._shares,
+            "datasets": {n: p._identity() for n, p in zip(self._names, self._parts, strict=True)},
+        }
+
+    def __repr__(self) -> str:
+        total = sum(self._shares)
+        parts = ", ".join(
+            f"{share / total:.3g} {name} of {len(part)}"
+            for name, share, part in zip(self._names, self._shares, self._parts, strict=True)
+        )
+        return f"Mix({parts}; {self._epoch} samples an epoch)"
+
+
+class _Mixed(Draws):
+    """The windows of items of several datasets; ``parts`` has rows and windows of each."""
+
+    __slots__ = ("parts",)
+
+    def __init__(
+        self,
+        items: Ints,
+        rounds: Ints | None,
+        extras: dict[str, Any],
+        parts: list[tuple[Ints, Draws]],
+    ) -> None:
+        super().__init__(items, rounds, None, items, [], extras)
+        self.parts = parts
+
+    def __getitem__(self, part: slice) -> _Mixed:
+        base = super().__getitem__(part)
+        found = []
+        for rows, draws in self.parts:
+            low, high = np.searchsorted(rows, (part.start, part.stop))
+            found.append((rows[low:high] - part.start, draws[low:high]))
+        return _Mixed(base.items, base.rounds, base.extras, found)

@@ -1,0 +1,92 @@
+"""Whole samples along the first axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zarrix.ml._datasets.split import Divisible
+from zarrix.ml._order.random import Ints
+from zarrix.ml._reading.csr import CSR
+from zarrix.ml._reading.fields import Field, as_fields, columns_of
+
+__all__ = ["Rows"]
+
+
+class Rows(Divisible):
+    """Samples along the first axis of arrays: images and labels, tokens, embeddings.
+
+    Parameters
+    ----------
+    fields : mapping of str to Array, Field or CSR, or a list of such mappings
+        All fields of a group have the same length. Groups may differ in length, and their samples
+        have the same shapes.
+    seed : int
+        Unused by samples; as in the other datasets.
+
+    Raises
+    ------
+    ValueError
+        Lengths within a group, or shapes of samples, differ.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix import ml
+    >>> images = zarr.zeros((50, 8, 8), chunks=(10, 8, 8), dtype="u1")
+    >>> labels = zarr.array(np.arange(50), chunks=50)
+    >>> rows = ml.Rows({"image": images, "label": labels})
+    >>> rows
+    Rows(50 items: image (8, 8) uint8, label () int64)
+    >>> rows[3]["label"]
+    np.int64(3)
+    """
+
+    __module__ = "zarrix.ml"
+
+    _begins_once = True
+
+    def __init__(self, fields: Any, *, seed: int = 0) -> None:
+        self._groups = [
+            {name: _named(name, field) for name, field in group.items()}
+            for group in as_fields(fields, "Rows")
+        ]
+        for number, group in enumerate(self._groups):
+            lengths = {name: int(field.array.shape[0]) for name, field in group.items()}
+            if len(set(lengths.values())) > 1:
+                raise ValueError(f"the fields of group {number} have different lengths: {lengths}")
+        self._seed, self._dims = int(seed), ("item",)
+        self._columns = columns_of(self._groups, None, {}, ("item",))
+        self._prepare([int(next(iter(g.values())).array.shape[0]) for g in self._groups])
+
+    def _corners(
+        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+    ) -> tuple[Ints, Ints, dict[str, Any]]:
+        groups = np.searchsorted(self._ends, items, "right") - 1
+        corners = np.zeros((len(items), len(self._columns[0].dims)), np.int64)
+        corners[:, 0] = items - self._ends[groups]
+        return groups, corners, {}
+
+    def _spec(self) -> dict[str, Any]:
+        digests = {
+            f"{number}/{name}": field.array._digest()
+            for number, group in enumerate(self._groups)
+            for name, field in group.items()
+            if isinstance(field.array, CSR)
+        }
+        return {"columns": digests} if digests else {}
+
+    def _before(self, group: int, positions: Ints) -> Ints:
+        return positions
+
+
+def _named(name: str, field: Field) -> Field:
+    """The field with names of axes: the first is shared, all others are its own."""
+    if not field.array.shape:
+        raise ValueError(f"field {name!r} has no axes; rows need one that counts them")
+    named = object.__new__(Field)
+    named.__dict__.update(field.__dict__)
+    rest = field.dims[1:] if field.dims else range(1, len(field.array.shape))
+    named.dims = ("item", *(f"{name}.{axis}" if field.dims is None else str(axis) for axis in rest))
+    return named

@@ -1,0 +1,264 @@
+"""Datasets of windows: from item numbers to windows of arrays, and to the memory of a batch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from zarrix._array.array import Array
+from zarrix._errors import check_keywords
+from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
+from zarrix.ml._order.random import Ints
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.chunks import ends_along
+from zarrix.ml._reading.csr import CSR
+from zarrix.ml._reading.decoding import overlap_of_blocks, share_of_an_item
+from zarrix.ml._reading.fetch import Entry, Frozen, source_of
+from zarrix.ml._reading.fields import Column, Field
+
+__all__ = ["BORDERS", "Windowed", "check_border", "sizes_of"]
+
+BORDERS = ("inside", "pad", "edge", "reflect")
+
+
+class Windowed(Dataset):
+    """What datasets of arrays share: `Crops`, `Clips`, `Rows` and `Grid`."""
+
+    _groups: list[dict[str, Field]]
+    _columns: list[Column]
+    _dims: tuple[str, ...]
+    _border = "inside"
+    _pad_value: Any = None
+
+    def _prepare(self, counts: Sequence[int] | Ints) -> None:
+        """Count the items, ``counts`` of each group."""
+        # The array of each column in each group, with what the engine needs of it.
+        self._reads = [
+            [
+                source_of(group[c.name].array, c, self._windows(n), self._pad_value)
+                for n, c in enumerate(self._columns)
+            ]
+            for group in self._groups
+        ]
+        # As they are now: another process may resize an array.
+        self._lengths = [
+            [tuple(map(int, field.array.shape)) for field in group.values()]
+            for group in self._groups
+        ]
+        self._count_items(counts)
+
+    # What subclasses define
+
+    def _corners(
+        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+    ) -> tuple[Ints, Ints, dict[str, Any]]:
+        """The group of each item, its corner on the reference's grid, and more entries."""
+        raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
+
+    @property
+    def _axis(self) -> int | None:
+        """The axis of the reference along which items are in order; None if there is none."""
+        return 0
+
+    def _before(self, group: int, positions: Ints) -> Ints:
+        """How many items of a group come before these positions along `_axis`."""
+        raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
+
+    def _parts_by(self) -> dict[str, Ints]:
+        """What a split may be by: the first item of each, and the number of items."""
+        return {"group": self._ends}
+
+    def _spans(self) -> int:
+        """How far apart two items are that share nothing, along `_axis`."""
+        return 1
+
+    def _spec(self) -> dict[str, Any]:
+        """What determines the samples beside fields and borders, in terms of JSON."""
+        return {}
+
+    # What a dataset defines
+
+    def _begins(self) -> Ints:
+        """The first item of each block, and the number of items.
+
+        A block has the items of one chunk of the reference along the axis of the items. A shard,
+        which is fetched as one, counts as a chunk.
+        """
+        begins = [np.zeros(1, np.int64)]
+        for number, group in enumerate(self._groups):
+            array = next(iter(group.values())).array
+            if self._axis is None:
+                ends = np.array([self._ends[number + 1] - self._ends[number]])
+            else:
+                ends = self._before(number, chunk_ends(array, self._axis))
+            begins.append(self._ends[number] + ends)
+        return np.unique(np.concatenate(begins))
+
+    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
+        groups, corners, extras = self._corners(items, seed, epoch, rounds)
+        starts = [column.starts(corners)[:, None] for column in self._columns]
+        extras = {"item": items, "start": corners, **extras}
+        if len(self._groups) > 1:
+            extras["group"] = groups
+        if self._border != "inside":
+            extras["inside"] = self._inside(groups, corners)
+        return Draws(
+            items, rounds, groups if len(self._groups) > 1 else None, corners, starts, extras
+        )
+
+    def _inside(self, groups: Ints, corners: Ints) -> Ints:
+        """The range of each window that lies in the array, along each axis of the reference."""
+        shapes = np.array([lengths[0] for lengths in self._lengths])
+        window = np.array(self._columns[0].window)
+        low = np.clip(-corners, 0, window)
+        high = np.clip(shapes[groups] - corners, low, window)
+        return np.stack([low, high], axis=-1)
+
+    def _windows(self, number: int) -> tuple[int, ...]:
+        """The shape of each read of a column."""
+        return self._columns[number].window
+
+    def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
+        count = len(draws)
+        runs = [(0, count)]
+        if draws.groups is not None or rows is not None:
+            ends = np.zeros(max(0, count - 1), np.bool_)
+            if draws.groups is not None:
+                ends |= np.diff(draws.groups) != 0
+            if rows is not None:
+                ends |= np.diff(rows) != 1
+            cuts = [0, *(np.flatnonzero(ends) + 1).tolist(), count]
+            runs = list(itertools.pairwise(cuts)) if count else []
+        entries = []
+        for number, column in enumerate(self._columns):
+            out, window = batch[column.name], self._windows(number)
+            if column.order is not None:
+                out = out.transpose(column.order)
+            every = draws.starts[number]
+            each, axes = every.shape[1:]
+            # In a batch that a mix shares among layouts, the windows of a sample may be apart.
+            together = each == 1 or out.strides[0] == out.shape[1] * out.strides[1]
+            for begin, end in runs:
+                place = 0 if draws.groups is None else int(draws.groups[begin])
+                first = begin if rows is None else int(rows[begin])
+                source, part = self._reads[place][number], out[first : first + end - begin]
+                starts = every[begin:end]
+                found = [(part, starts, each)] if together else _apart(part, starts)
+                for one, at, count in found:
+                    # Not by -1: samples may have no elements, and fields no axes.
+                    windows = (end - begin) * count
+                    views, at = one.reshape(windows, *window), at.reshape(windows, axes)
+                    entries.append(
+                        Entry(source, at, window, views, self._border, column, first, count)
+                    )
+        return entries
+
+    def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """The shape of a sample in memory, and the axes of a batch in another order, if it is."""
+        return column.shape, None
+
+    def _shown(self) -> list[Column]:
+        """The columns by which a batch is allocated."""
+        return self._columns
+
+    def _is_thin(self) -> bool:
+        if not self._begins_once or self._axis is None:
+            return False
+        arrays = [next(iter(group.values())).array for group in self._groups]
+        return all(
+            isinstance(array, Array) and array._metadata.grid[self._axis].even == 1
+            for array in arrays
+        )
+
+    def _share(self) -> float:
+        return share_of_an_item(self)
+
+    def _overlap(self) -> float:
+        return overlap_of_blocks(self)
+
+    def _identity(self) -> dict[str, Any]:
+        # The fill value of an array is what lies beyond its border.
+        padding = [[source.padding for source in group] for group in self._reads]
+        return {
+            "kind": type(self).__name__,
+            "items": self._count,
+            "fields": [column.identity() for column in self._columns],
+            "shapes": digest_of(self._lengths),
+            "border": self._border,
+            "padding": digest_of(
+                [[one and one.hex() for one in group] for group in padding]
+                if self._border == "pad"
+                else None
+            ),
+            **self._spec(),
+        }
+
+    def _described(self) -> str:
+        groups = f"{len(self._groups)} groups of " if len(self._groups) > 1 else ""
+        return groups + ", ".join(
+            f"{name} {field.array.shape} {field.array.dtype}"
+            for name, field in self._groups[0].items()
+        )
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{c.name} {c.shape} {c.target or c.dtype}" for c in self._columns)
+        return f"{type(self).__name__}({self._count} items: {shapes})"
+
+    def _frozen(self, frozen: Frozen) -> Self:
+        """The dataset with arrays that do not change while it is used."""
+        return self._with(
+            _reads=[[frozen.source(source) for source in group] for group in self._reads]
+        )
+
+
+def _apart(out: Any, starts: Ints) -> list[tuple[Any, Ints, int]]:
+    """For each window of a sample the part of ``out`` that it fills, its starts, and one a sample.
+
+    Only of each is there a view whose first axis counts windows.
+    """
+    each = starts.shape[1]
+    length = out.shape[1] // each
+    return [
+        (
+            out[:, number * length : (number + 1) * length],
+            np.ascontiguousarray(starts[:, number]),
+            1,
+        )
+        for number in range(each)
+    ]
+
+
+def check_border(border: str) -> str:
+    """The name of a border, which is known."""
+    if border not in BORDERS:
+        check_keywords({border: None}, set(BORDERS), "border")
+    return border
+
+
+def sizes_of(size: Any, dims: Sequence[str], what: str) -> dict[str, int]:
+    """The window along each windowed dimension; numbers stand for the last dimensions."""
+    if not isinstance(size, Mapping):
+        try:
+            lengths = tuple(size)
+        except TypeError:
+            raise ValueError(
+                f"size={size!r}; pass a length for each dimension that is cropped, such as "
+                f"size={{{dims[-1]!r}: {size!r}}}"
+            ) from None
+        size = dict(zip(dims[len(dims) - len(lengths) :], lengths, strict=False))
+    for dim, length in size.items():
+        if dim not in dims:
+            raise ValueError(f"{what} has no dimension {dim!r}; it has {', '.join(dims)}")
+        if int(length) < 1:
+            raise ValueError(f"size {length} along {dim!r}")
+    return {str(dim): int(length) for dim, length in size.items()}
+
+
+def chunk_ends(array: Any, axis: int) -> Ints:
+    """Where the chunks along one axis end; an array in memory is one chunk."""
+    if isinstance(array, CSR):
+        return array._row_ends
+    return ends_along(array, axis) if isinstance(array, Array) else np.array(array.shape)[[axis]]

@@ -1,0 +1,1 @@
+"""Batches of an epoch, read ahead in a thread, for loops and for other frameworks."""

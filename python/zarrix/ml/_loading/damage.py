@@ -1,0 +1,84 @@
+"""Samples whose chunks are corrupt: recorded, and filled or replaced, but never left out."""
+
+from __future__ import annotations
+
+import bisect
+import json
+from typing import Any
+
+import numpy as np
+
+from zarrix._errors import CorruptChunkError
+from zarrix.ml._datasets.dataset import Draws
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.fetch import Cancel, Damage, Entry
+from zarrix.ml._reading.substitutes import ATTEMPTS, others_than, put
+
+__all__ = ["Repair"]
+
+
+class Repair:
+    """What happens to the samples of one fill that touch corrupt chunks."""
+
+    def __init__(
+        self, options: Any, draws: list[Draws], entries: list[Entry], cuts: list[int]
+    ) -> None:
+        # Batch i has the entries from cuts[i] on.
+        self._options, self._draws, self._entries, self._cuts = options, draws, entries, cuts
+        # Batch and row -> the first error of the sample.
+        self._damaged: dict[tuple[int, int], Damage] = {}
+
+    def __call__(self, damage: Damage) -> None:
+        """Note a window that a corrupt chunk touches."""
+        place = bisect.bisect_right(self._cuts, damage.entry) - 1
+        entry = self._entries[damage.entry]
+        row = entry.first + damage.window // entry.per_sample
+        self._damaged.setdefault((place, row), damage)
+
+    def finish(self, batches: list[Batch], cancel: Cancel) -> None:
+        """Replace or mark the samples that were noted, and record them."""
+        options = self._options
+        for batch, draws in zip(batches, self._draws, strict=True):
+            if options.on_error == "fill":
+                batch["valid"] = np.ones(len(draws), np.bool_)
+        for (place, row), damage in sorted(self._damaged.items()):
+            item = int(self._draws[place].items[row])
+            record = {
+                "epoch": options.epoch,
+                "item": item,
+                "field": self._entries[damage.entry].column.name,
+                "key": damage.key,
+                "error": str(damage.error),
+            }
+            try:
+                if options.on_error == "replace":
+                    record["replaced_by"] = self._replace(batches[place], place, row, cancel)
+            finally:
+                self._note(record)
+            if len(options.errors) > options.max_errors:
+                raise CorruptChunkError(
+                    f"more than max_errors={options.max_errors} windows are corrupt; the last "
+                    f"is of item {item}, field {record['field']!r}: {damage.error}"
+                )
+            if options.on_error == "fill":
+                batches[place]["valid"][row] = False
+
+    def _note(self, record: dict[str, Any]) -> None:
+        """Add a record to those of the loader, and to its file, if it has one."""
+        self._options.errors.append(record)
+        if self._options.error_log is not None:
+            # One write at the end of the file: several ranks may share it.
+            with open(self._options.error_log, "ab", buffering=0) as log:
+                log.write(json.dumps(record).encode() + b"\n")
+
+    def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:
+        """Put another item, which depends on seed, epoch and item alone, into a row of a batch."""
+        options, draws = self._options, self._draws[place]
+        rounds = None if draws.rounds is None else draws.rounds[row : row + 1]
+        at = draws.items[row : row + 1], options.seed, options.epoch, rounds
+        for item, one in others_than(options.dataset, *at, cancel, passes=True):
+            put(one, batch, row)
+            return item
+        raise CorruptChunkError(
+            f"{ATTEMPTS} items that could replace item {int(at[0][0])} are corrupt as well"
+        )

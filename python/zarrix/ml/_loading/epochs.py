@@ -1,0 +1,110 @@
+"""The order of a dataset's epochs: which one is taken, and the function of one epoch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from zarrix._errors import suggestion
+from zarrix.ml._datasets.mix import Mix
+from zarrix.ml._order.order import Blocks, Full, Mixed, Order, Sequential, Weighted
+from zarrix.ml._order.random import mix64
+from zarrix.ml._order.state import Order as Choice
+
+__all__ = ["choose", "order_of", "randomness", "sample_bytes"]
+
+_ENOUGH = 0.9
+_RUN = 3
+
+
+def sample_bytes(dataset: Any) -> int:
+    """The bytes of one sample's fields."""
+    total: int = sum(math.prod(one.shape) * one.dtype.itemsize for one in dataset._shown())
+    return max(1, total)
+
+
+def randomness(blocks: int, group: int, batch_size: int) -> tuple[float, float]:
+    """Different blocks in a batch, by blocks that are open at once and by a full shuffle."""
+
+    def distinct(among: int) -> float:
+        return among * (1 - (1 - 1 / among) ** batch_size) if among > 1 else 1.0
+
+    return distinct(min(group, blocks)), distinct(blocks)
+
+
+def choose(dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions: int) -> Choice:
+    """The kind of order: for ``True`` the cheaper one that is about as random as a full shuffle."""
+    if isinstance(dataset, Mix):
+        chosen = [choose(part, shuffle, batch_size, memory, 1) for part in dataset._parts]
+        kind = "interleaved" if shuffle is False else "mixed"
+        return Choice(kind, max(one.group for one in chosen))
+    if shuffle is False:
+        return Choice("sequential")
+    if shuffle not in (True, "full", "block"):
+        raise ValueError(
+            f"shuffle={shuffle!r}; allowed are True, False, 'full' and 'block'"
+            f"{suggestion(str(shuffle), ['full', 'block'])}"
+        )
+    if shuffle == "full" or (shuffle is True and dataset._is_thin()):
+        return Choice("full")
+    begins = dataset._blocks
+    blocks = len(begins) - 1
+    streams = max(1, min(partitions, blocks))
+    each = -(-sample_bytes(dataset) * len(dataset) // blocks)
+    group = max(1, min(-(-blocks // streams), memory // 2 // max(1, each)))
+    run = _run_of(dataset._overlap(), group)
+    # Windows have whole runs.
+    group -= group % run
+    if shuffle is True:
+        near, far = randomness(blocks, group * streams, batch_size)
+        if blocks == len(dataset) or near < _ENOUGH * far:
+            return Choice("full")
+    return Choice("block", group, streams, run)
+
+
+def _run_of(overlap: float, group: int) -> int:
+    """How many neighbouring blocks stay together, of which the last one touches others.
+
+    So many that a chunk is read 1.33 times, if the memory holds them.
+    """
+    return max(1, min(group, math.ceil(_RUN * overlap)))
+
+
+def order_of(
+    dataset: Any, choice: Choice, seed: int, epoch: int, weights: Any = None, samples: int = 0
+) -> Order:
+    """The order of one epoch."""
+    if isinstance(dataset, Mix):
+        return _mixed(dataset, choice, seed, epoch, samples)
+    if weights is not None:
+        return Weighted(weights, samples, seed, epoch)
+    if choice.kind == "sequential":
+        return Sequential(len(dataset))
+    if choice.kind == "block":
+        return Blocks(dataset._blocks, choice.group, choice.partitions, seed, epoch, choice.run)
+    return Full(len(dataset), seed, epoch)
+
+
+def _mixed(mix: Mix, choice: Choice, seed: int, epoch: int, samples: int) -> Order:
+    def source(number: int, part: Any, rounds: int) -> Order:
+        # Another seed for each source; rounds count above all epochs that fit 32 bits.
+        own = int(mix64([(seed ^ (number + 1) << 32) & 0xFFFFFFFFFFFFFFFF])[0])
+        kind = "block" if choice.group else "full"
+        if choice.kind == "interleaved":
+            kind = "sequential"
+        if isinstance(part, Mix):
+            kind = choice.kind
+        return order_of(part, replace(choice, kind=kind, partitions=1), own, epoch + (rounds << 32))
+
+    cache: dict[tuple[int, int], Order] = {}
+
+    def cached(number: int, part: Any, rounds: int) -> Order:
+        if (number, rounds) not in cache:
+            cache[number, rounds] = source(number, part, rounds)
+        return cache[number, rounds]
+
+    sizes = [(len(part), part._epoch_length) for part in mix._parts]
+    sources = [partial(cached, number, part) for number, part in enumerate(mix._parts)]
+    return Mixed(sources, sizes, mix._shares, samples or mix._epoch, seed, epoch)

@@ -1,0 +1,636 @@
+"""The loader: batches of a dataset, in the order of an epoch, from a position on."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from zarrix._display.table import info_table
+from zarrix._errors import StateError, suggestion
+from zarrix._runtime.sizes import parse_size
+from zarrix.ml._datasets.dataset import Dataset, digest_of
+from zarrix.ml._datasets.mix import Mix
+from zarrix.ml._loading.epochs import choose, order_of
+from zarrix.ml._loading.fill import Filled, Filler, Options
+from zarrix.ml._loading.plan import Plan, plan_of
+from zarrix.ml._loading.preview import Preview, preview_of
+from zarrix.ml._order.rank import rank_and_world
+from zarrix.ml._order.schedule import Schedule
+from zarrix.ml._order.state import Order, State, checked_epoch
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.deliver import deliverer
+from zarrix.ml._reading.fetch import Frozen
+from zarrix.ml._reading.slots import Slots
+from zarrix.ml._reading.stats import Counters, Stats
+from zarrix.ml._reading.threads import threads_of_loader
+
+__all__ = ["Loader"]
+
+_ON_ERROR = ("raise", "replace", "fill")
+_FREE = ("full", "block")
+# How long dropping an iterator waits for its thread.
+_DROPPED_S = 5.0
+
+
+class Loader:
+    """Batches of a dataset: each one native call, read ahead by a thread, exact to resume.
+
+    The order of an epoch is a function of seed, epoch and position. The state is one position;
+    nothing is lost or repeated when another run, of any number of ranks and any batch size, goes on
+    from it. A fresh run has the same order with any of these for "full" and False; "block" depends
+    on ``memory`` and ``partitions``, too. Samples never repeat within an epoch, except those that
+    pad the last batch, which ``batch["valid"]`` marks, and those of ``weights`` and of a `Mix`.
+
+    Parameters
+    ----------
+    dataset : Crops, Clips, Rows, Grid or Mix
+    batch_size : int
+        Samples of a batch on one rank.
+    shuffle : bool or {"full", "block"}
+        "full" is any order of all items; "block" reads the chunks of some blocks together and
+        shuffles what lies in them, where clips cross chunks in runs of neighbouring blocks. True
+        takes "block" if its batches have at least 0.9 of the different blocks of a full shuffle,
+        else "full"; the state says which. False is the order of items.
+    seed : int
+    rank, world : int, optional
+        Which of how many processes this is; from torch.distributed, RANK and WORLD_SIZE, or jax
+        when omitted.
+    drop_last : bool, optional
+        Whether samples that fill no whole batch on all ranks are left out. True for several ranks
+        when omitted. If False, several ranks pad the last batch with the first samples of the
+        epoch, which are not ``valid``; one rank alone has a short batch. All batches then
+        have ``valid``.
+    weights : array of float, shape (items,), optional
+        Items are drawn with replacement, in proportion to them.
+    samples : int, optional
+        The length of an epoch of a `Mix`, or with ``weights``.
+    prefetch : int
+        Batches that are read ahead; 0 reads in the calling thread.
+    memory : int or str
+        The most memory of all batches that are read ahead, such as "512 MiB".
+    to : {"numpy", "torch", "jax"} or callable
+        What arrays become.
+    device : optional
+        Where torch or jax puts them.
+    transform : callable, optional
+        ``transform(batch, rng)`` runs in the reading thread, with a NumPy generator of the batch.
+    on_error : {"raise", "replace", "fill"}
+        What a corrupt chunk does: raise `CorruptChunkError`; another item, which depends on seed,
+        epoch and item alone, instead of each sample that touches it; or the fill value and False in
+        ``batch["valid"]``. `errors` has a record of each.
+    max_errors : int
+        More records than these are an error in every mode.
+    error_log : path, optional
+        A file to which each record of `errors` is appended, as a line of JSON.
+    partitions : int, optional
+        Into how many streams "block" divides the blocks; the number of ranks when omitted.
+    frozen : bool
+        Your promise that the arrays do not change while the loader is used. Without it, each use
+        of a cached chunk of a remote store asks the server whether it is current; with it, only
+        the first use does. `stats` says that it was given.
+    threads : int, optional
+        How many threads decode; when omitted, those of the engine divided by LOCAL_WORLD_SIZE, of
+        which one is left to the program from four on.
+
+    Raises
+    ------
+    ValueError
+        An option is not one of those above.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix import ml
+    >>> rows = ml.Rows({"x": zarr.array(np.arange(20).reshape(10, 2), chunks=(5, 2))})
+    >>> loader = ml.Loader(rows, batch_size=4, seed=0)
+    >>> [batch["x"].shape for batch in loader]
+    [(4, 2), (4, 2), (2, 2)]
+    >>> batches = iter(loader)
+    >>> first = next(batches)
+    >>> state = loader.state_dict()
+    >>> state["epoch"], state["seen"], state["size"]
+    (1, 4, 10)
+    """
+
+    __module__ = "zarrix.ml"
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int = 1,
+        *,
+        shuffle: bool | str = True,
+        seed: int = 0,
+        rank: int | None = None,
+        world: int | None = None,
+        drop_last: bool | None = None,
+        weights: Any = None,
+        samples: int | None = None,
+        prefetch: int = 2,
+        memory: int | str = "512 MiB",
+        to: Any = "numpy",
+        device: Any = None,
+        transform: Callable[[Batch, np.random.Generator], Any] | None = None,
+        on_error: str = "raise",
+        max_errors: int = 100,
+        error_log: str | os.PathLike[str] | None = None,
+        partitions: int | None = None,
+        frozen: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"a loader takes a dataset of zarrix.ml, not {type(dataset).__name__}")
+        for name, value, least in (
+            ("batch_size", batch_size, 1),
+            ("prefetch", prefetch, 0),
+            ("max_errors", max_errors, 0),
+            ("partitions", 1 if partitions is None else partitions, 1),
+            ("samples", 1 if samples is None else samples, 1),
+        ):
+            if not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name}={value!r}; it is an integer of at least {least}")
+        if on_error not in _ON_ERROR:
+            raise ValueError(
+                f"on_error={on_error!r}; allowed are {', '.join(_ON_ERROR)}"
+                f"{suggestion(str(on_error), _ON_ERROR)}"
+            )
+        dataset = dataset._frozen(Frozen()) if frozen else dataset
+        self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
+        self.frozen = bool(frozen)
+        self._threads = threads_of_loader(threads)
+        self._given = (rank, world)
+        self.rank, self.world = rank_and_world(rank, world)
+        self._drop_last = drop_last
+        self._cumulative, self._samples = _cumulative(dataset, weights, samples)
+        self._transform, self._on_error, self._max_errors = transform, on_error, int(max_errors)
+        self._error_log = None if error_log is None else os.path.abspath(error_log)
+        self._prefetch, self._memory = int(prefetch), parse_size(memory, "memory")
+        self._deliver = deliverer(to, device)
+        self._shuffle, self._partitions = shuffle, partitions
+        self._choice = choose(
+            dataset, shuffle, self.batch_size, self._memory, partitions or self.world
+        )
+        self._epoch, self._seen, self._begun = 0, 0, False
+        self._counters = Counters()
+        self._running: Any = None
+        self._slots: Slots | None = None
+        self._slots_pid = 0
+        #: What corrupt chunks did so far: a mapping for each.
+        self.errors: list[dict[str, Any]] = []
+
+    # Batches
+
+    def __iter__(self) -> Iterator[Any]:
+        self._begin()
+        batches = self._running = _Batches(self, self._schedule(self._seen))
+        return batches
+
+    def _begin(self) -> None:
+        """What a new pass starts with: the position of a state, or the epoch after the last one."""
+        if self._begun:
+            self._epoch, self._seen, self._begun = self._epoch + 1, 0, False
+
+    def _indices(self) -> Iterator[list[int]]:
+        """The batches of the next pass as indices, for a DataLoader of another library."""
+        self._begin()
+        indices = self._running = _Indices(self, self._schedule(self._seen))
+        return indices
+
+    def _state_after(self, delivered: int | None) -> dict[str, Any]:
+        """The state after so many batches of the pass that runs; all that were taken if None."""
+        if delivered is None or not isinstance(self._running, _Indices):
+            return self.state_dict()
+        schedule = self._running.schedule
+        seen = schedule.first + delivered * schedule.whole
+        size = schedule.order.size
+        if not self._begun and not delivered:
+            return self.state_dict()
+        if not self._begun or min(seen, size) > min(self._running.seen, size):
+            raise ValueError(f"delivered={delivered}, and fewer batches were asked for")
+        return replace(self._state(), seen=min(seen, size)).to_json()
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch on each rank, also where one is resumed.
+
+        Trainers count batches of an epoch from its begin. ``len(iter(loader))`` are those that are
+        left.
+        """
+        return len(self._schedule(0))
+
+    def _schedule(self, first: int) -> Schedule:
+        self.rank, self.world = rank_and_world(*self._given)
+        drop_last = self.world > 1 if self._drop_last is None else self._drop_last
+        order = self._order(self._epoch)
+        return Schedule(order, self.batch_size, self.rank, self.world, drop_last, first)
+
+    def _order(self, epoch: int) -> Any:
+        return order_of(
+            self.dataset, self._choice, self.seed, epoch, self._cumulative, self._samples
+        )
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next batch: the one that runs, or after its end the next one."""
+        ended = self._begun and self._running is not None and self._running.finished
+        return self._epoch + 1 if ended else self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the next iteration one of this epoch, from its begin.
+
+        The position of an epoch that was resumed is kept, if it is this epoch.
+
+        Parameters
+        ----------
+        epoch : int
+
+        Raises
+        ------
+        ValueError
+            ``epoch`` is negative, or more than 4294967295.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> loader = ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))}), batch_size=2)
+        >>> loader.set_epoch(7)
+        >>> loader.epoch
+        7
+        """
+        epoch = checked_epoch(epoch)
+        if self._begun or epoch != self._epoch:
+            self._epoch, self._seen, self._begun = epoch, 0, False
+
+    # State
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where this loader is: a mapping of JSON below 1 KB, equal on all ranks.
+
+        It counts what was delivered, and never what was only read ahead.
+
+        Returns
+        -------
+        dict
+            Seed, epoch, the position in it, the order, and a fingerprint of the dataset.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))}), seed=5).state_dict()["seed"]
+        5
+        """
+        return self._state().to_json()
+
+    def _state(self) -> State:
+        size, choice = self._order_size(), self._choice
+        seen = min(self._seen, size)
+        return State(choice, self.seed, self._epoch, seen, size, self._fingerprint(choice))
+
+    def _fingerprint(self, choice: Order) -> dict[str, str]:
+        """Digests of all that samples and an order depend on, apart from values of arrays."""
+        found = self.dataset._fingerprint()
+        if self._cumulative is not None:
+            found["weights"] = digest_of(self._cumulative)
+        if choice.has_blocks:
+            found["blocks"] = digest_of(self.dataset._blocks)
+        return found
+
+    def _order_size(self) -> int:
+        if isinstance(self.dataset, Mix):
+            return self._samples or self.dataset._epoch
+        return self._samples or len(self.dataset)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *, strict: bool = True) -> None:
+        """Go on where a state was taken: the next iteration continues its epoch, once.
+
+        It may have been taken with any number of ranks, batch size and prefetch.
+
+        Parameters
+        ----------
+        state_dict : mapping
+            What `state_dict` returned.
+        strict : bool
+            Whether another dataset or order is an error. If not, the epoch after that of the state
+            begins.
+
+        Raises
+        ------
+        StateError
+            ``state_dict`` is not a state, is of an earlier version, or is that of another dataset
+            or order; the message lists what differs.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> rows = ml.Rows({"x": zarr.zeros((6, 2))})
+        >>> loader = ml.Loader(rows, batch_size=2)
+        >>> first = next(iter(loader))
+        >>> resumed = ml.Loader(rows, batch_size=3)
+        >>> resumed.load_state_dict(loader.state_dict())
+        >>> sum(len(batch["item"]) for batch in resumed)
+        4
+        """
+        state = State.of(state_dict)
+        own = replace(self._state(), fingerprint=self._fingerprint(state.order))
+        differs = own.differences(state)
+        # The kind that shuffle=True chose may have been chosen otherwise elsewhere.
+        free = _FREE if self._shuffle is True and not isinstance(self.dataset, Mix) else ()
+        kinds = {own.order.kind, state.order.kind}
+        if len(kinds) > 1 and not kinds.issubset(free):
+            differs.append(f"the order is {own.order} here and {state.order} in the state")
+        if differs and strict:
+            raise StateError(
+                "the state is of another dataset or order: "
+                + "; ".join(differs)
+                + "; strict=False begins its next epoch"
+            )
+        is_over = bool(differs) or state.seen >= state.size
+        epoch = checked_epoch(state.epoch + 1) if is_over else state.epoch
+        self.seed, self._epoch, self._begun = state.seed, epoch, False
+        self._seen = 0 if is_over else state.seen
+        if not differs:
+            self._choice = state.order
+
+    def plan(self) -> Plan:
+        """What an epoch will cost: read amplification, randomness and memory; nothing is read.
+
+        It is estimated from the first calls of epoch 0.
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> rows = ml.Rows({"x": zarr.zeros((64, 10), chunks=(8, 10))})
+        >>> ml.Loader(rows, batch_size=8, shuffle="full").plan().order
+        'full/1'
+        """
+        return plan_of(self, self._choice, self._schedule(0))
+
+    def preview(self, samples: int = 8) -> Preview:
+        """A contact sheet of the first samples of the epoch; the position does not move.
+
+        Parameters
+        ----------
+        samples : int
+            The most rows of the picture.
+
+        Returns
+        -------
+        Preview
+            A notebook shows it; `Preview.save` writes a PNG file.
+
+        Raises
+        ------
+        ValueError
+            No field is a picture.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> loader = ml.Loader(ml.Rows({"x": zarr.zeros((8, 16, 16))}), batch_size=4)
+        >>> loader.preview(samples=2)
+        Preview(x: 104 x 204 pixels)
+        """
+        options = self._options()._replace(transform=None, deliver=None)
+        batch = _first_of(options, self._schedule(0))
+        kinds = self.dataset._kinds()
+        names = [c.name for c in self.dataset._shown() if kinds.get(c.name) != "bfloat16"]
+        return preview_of({name: batch[name][:samples] for name in names}, names)
+
+    def _first(self) -> Any:
+        """The first batch of the epoch, as it is delivered; the position does not move."""
+        return _first_of(self._options(), self._schedule(0))
+
+    def stats(self) -> Stats:
+        """What was loaded so far, how long the caller waited, and what limits.
+
+        Returns
+        -------
+        Stats
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> loader = ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))}), batch_size=2)
+        >>> batches = list(loader)
+        >>> loader.stats().samples
+        4
+        """
+        return self._counters.stats(len(self.errors), self.frozen)
+
+    # Life
+
+    def close(self) -> None:
+        """End reading ahead, and wait until it has ended; batches that were delivered stay valid.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> with ml.Loader(ml.Rows({"x": zarr.zeros((4, 2))})) as loader:
+        ...     first = next(iter(loader))
+        """
+        if self._running is not None:
+            self._running.close()
+        self._slots = None
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, "_running": None, "_slots": None}
+        del state["_counters"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _counters=Counters())
+
+    def _repr_html_(self) -> str:
+        return info_table(
+            [
+                ("Dataset", repr(self.dataset)),
+                ("Batch size", f"{self.batch_size}, rank {self.rank} of {self.world}"),
+                ("Order", f"{self._choice}, seed {self.seed}"),
+                ("Position", f"epoch {self._epoch}, {self._seen} of {self._order_size()} samples"),
+            ]
+        )
+
+    def __repr__(self) -> str:
+        ranks = f", rank {self.rank} of {self.world}" if self.world > 1 else ""
+        return (
+            f"Loader({self.dataset!r}, batch_size={self.batch_size}, order {self._choice}, "
+            f"seed={self.seed}{ranks}, epoch {self._epoch} at {self._seen} of {self._order_size()})"
+        )
+
+    def _options(self) -> Options:
+        return Options(
+            self.dataset,
+            self.seed,
+            self._epoch,
+            self._choice.kind,
+            self._prefetch,
+            self._memory,
+            self._transform,
+            self._deliver,
+            self._on_error,
+            self._max_errors,
+            self.errors,
+            self._counters,
+            self._drop_last is False,
+            self._slots_here(),
+            self._error_log,
+            self._share,
+            self._threads,
+        )
+
+    @functools.cached_property
+    def _share(self) -> float:
+        return self.dataset._share()
+
+    def _slots_here(self) -> Slots:
+        """The memory of batches, used again in each epoch; a forked child has its own."""
+        if self._slots is None or self._slots_pid != os.getpid():
+            self._slots, self._slots_pid = Slots(self._memory), os.getpid()
+        return self._slots
+
+
+def _first_of(options: Options, schedule: Schedule) -> Any:
+    """The first batch of a schedule, read here and counted nowhere."""
+    if not len(schedule):
+        raise ValueError(
+            f"the epoch has no batch: its {schedule.order.size} samples fill none of "
+            f"{schedule.whole}, and drop_last leaves them out"
+        )
+    options = options._replace(prefetch=0, counters=Counters(), errors=[])
+    return Filler(options, schedule).filled()[0].batch
+
+
+class _Indices(Iterator[list[int]]):
+    """One pass over an epoch as indices that carry seed and epoch."""
+
+    def __init__(self, loader: Loader, schedule: Schedule) -> None:
+        self._loader, self.schedule = loader, schedule
+        self._epoch, self.seen, self.finished = loader._epoch, schedule.first, False
+        self._lists = self._taken()
+
+    def __next__(self) -> list[int]:
+        loader = self._loader
+        found = next(self._lists, None)
+        self.finished = found is None
+        self.seen = self.schedule.order.size if found is None else self.seen + self.schedule.whole
+        if loader._running is self and loader._epoch == self._epoch:
+            loader._seen, loader._begun = self.seen, True
+        if found is None:
+            raise StopIteration
+        return found
+
+    def _taken(self) -> Iterator[list[int]]:
+        dataset, seed = self._loader.dataset, self._loader.seed
+        for share in self.schedule.shares():
+            items, rounds = self.schedule.order.at(share.positions)
+            indices = dataset._encoded(items, seed, self._epoch, rounds, share.valid)
+            begin = 0
+            for size in share.sizes:
+                yield indices[begin : begin + size]
+                begin += size
+
+    def close(self) -> None:
+        """Nothing is read ahead here."""
+
+
+class _Batches(Iterator[Any]):
+    """One pass over an epoch; it moves the position of its loader as long as it is the newest."""
+
+    def __init__(self, loader: Loader, schedule: Schedule) -> None:
+        # A loader has its newest iterator, which must not keep it alive in turn.
+        self._loader, self._schedule = weakref.ref(loader), schedule
+        self._filler = Filler(loader._options(), schedule)
+        # At exit, fillers are closed by themselves, however long it takes.
+        weakref.finalize(self, self._filler.close, _DROPPED_S).atexit = False
+        self._epoch, self._seen = loader._epoch, schedule.first
+        self.finished = False
+        # Threads that share this iterator take different batches. A batch is here until the call
+        # of its thread returns it.
+        self._turn = threading.Lock()
+        self._taken: dict[int, Filled] = {}
+
+    def __next__(self) -> Any:
+        # An exception of a signal handler leaves the iterator as it was: what must change together
+        # is changed without a call in between, because handlers run only after calls.
+        filler, since = self._filler, self._filler.asked()
+        thread, taken = threading.get_ident(), self._taken
+        if thread not in taken:
+            with self._turn:
+                try:
+                    ready = filler.filled()
+                except StopIteration:
+                    if filler.is_complete:
+                        self.finished = True
+                        self._position(self._schedule.order.size)
+                    raise
+                taken[thread] = ready[0]
+                del ready[0]
+        batch, samples = taken[thread]
+        filler.took(samples, since)
+        loader, whole = self._newest_of(), self._schedule.whole
+        del taken[thread]
+        self._seen += whole
+        if loader is not None:
+            loader._seen, loader._begun = self._seen, True
+        return batch
+
+    def _position(self, seen: int) -> None:
+        self._seen, loader = seen, self._newest_of()
+        if loader is not None:
+            loader._seen, loader._begun = seen, True
+
+    def _newest_of(self) -> Loader | None:
+        """The loader, if it is in this epoch and has made no other iterator since."""
+        loader = self._loader()
+        is_newest = loader is not None and loader._running is self and loader._epoch == self._epoch
+        return loader if is_newest else None
+
+    def __len__(self) -> int:
+        """Batches that are left."""
+        return len(replace(self._schedule, first=self._seen))
+
+    def close(self) -> None:
+        self._filler.close()
+
+
+def _cumulative(dataset: Dataset, weights: Any, samples: int | None) -> tuple[Any, int]:
+    """The cumulative weights, or None, and the length of an epoch where it is not the dataset's."""
+    if weights is None:
+        if samples is not None and not isinstance(dataset, Mix):
+            raise ValueError("samples= is for a Mix, or with weights=")
+        return None, int(samples or 0)
+    if isinstance(dataset, Mix):
+        raise ValueError("weights= of a loader is for items; a Mix has weights= of its own")
+    weights = np.asarray(weights, np.float64)
+    if weights.shape != (len(dataset),):
+        raise ValueError(f"weights= has the shape {weights.shape}, for {len(dataset)} items")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("weights= are finite numbers that are not negative, and not all 0")
+    with np.errstate(over="ignore"):
+        total = np.cumsum(weights)
+    if not np.isfinite(total[-1]):
+        total = np.cumsum(weights / weights.max())
+    return total, int(samples or len(dataset))

@@ -1,0 +1,198 @@
+"""What an epoch will cost, computed from chunk grids before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zarrix._display.table import info_table
+from zarrix.ml._loading.epochs import choose, order_of, randomness, sample_bytes
+from zarrix.ml._loading.fill import batches_of_a_fill
+from zarrix.ml._order.order import Blocks
+from zarrix.ml._order.schedule import Schedule
+from zarrix.ml._order.state import Order
+from zarrix.ml._reading.decoding import chunks_of, used_bytes
+
+__all__ = ["Plan", "plan_of"]
+
+# Enough samples to estimate by, few enough to count in a fraction of a second.
+_MOST_SAMPLES = 2048
+# The same for one window. It may have more items, and then shares more chunks than these do.
+_MOST_OF_A_WINDOW = 2**15
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a loader will do in an epoch; `print` shows it as sentences.
+
+    Attributes
+    ----------
+    samples, batches : int
+        Of an epoch; batches on each rank.
+    order : str
+        As in the state.
+    batch_bytes, memory_bytes : int
+        Of one batch, and of all that are read ahead.
+    batches_at_once : int
+        Of one native call, after the first ones; see the guide for a consumer with long steps.
+    amplification : float
+        Bytes of the chunks that are decoded over bytes that samples have, at that number.
+    other : str
+        The order that was not taken, or empty.
+    other_amplification : float
+        What it would be with this order.
+    blocks, blocks_open : int
+        Of the dataset, and of those that are shuffled together.
+    different, different_of_full : float
+        Different blocks in a batch, as expected for this order and for a full shuffle.
+    chunks : float
+        Decoded for a batch.
+    advice : tuple of str
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> from zarrix import ml
+    >>> rows = ml.Rows({"x": zarr.zeros((64, 10), chunks=(8, 10))})
+    >>> plan = ml.Loader(rows, batch_size=8, shuffle="block").plan()
+    >>> plan.amplification, plan.blocks
+    (1.0, 8)
+    """
+
+    __module__ = "zarrix.ml"
+
+    samples: int
+    batches: int
+    order: str
+    batch_bytes: int
+    memory_bytes: int
+    batches_at_once: int
+    amplification: float
+    other: str
+    other_amplification: float
+    blocks: int
+    blocks_open: int
+    different: float
+    different_of_full: float
+    chunks: float
+    advice: tuple[str, ...]
+
+    @property
+    def randomness(self) -> float:
+        """Different blocks in a batch over those of a full shuffle, from 0 to 1."""
+        return self.different / self.different_of_full
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("Epoch", f"{self.samples} samples, {self.batches} batches"),
+            ("Order", self.order),
+            ("Read amplification", f"{self.amplification:.2f}x, {self.chunks:.1f} chunks a batch"),
+        ]
+        if self.other:
+            rows.append((f"With {self.other!r}", f"{self.other_amplification:.2f}x"))
+        if self.order.startswith("block"):
+            rows.append(("Blocks open", f"{self.blocks_open} of {self.blocks}"))
+            rows.append(
+                (
+                    "Randomness",
+                    f"{self.different:.1f} of {self.different_of_full:.1f} different blocks in a "
+                    f"batch ({self.randomness:.2f})",
+                )
+            )
+        memory = f"{self.memory_bytes / 2**20:.1f} MiB, {self.batches_at_once} batches at once"
+        rows.append(("Memory", memory))
+        return [*rows, *(("Advice", one) for one in self.advice)]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name + ':':20} {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        return info_table(self._rows())
+
+
+def plan_of(loader: Any, choice: Order, schedule: Schedule) -> Plan:
+    """The plan of a loader's epoch."""
+    dataset, size = loader.dataset, loader.batch_size
+    begins = dataset._blocks
+    blocks = len(begins) - 1
+    is_block = choice.kind == "block"
+    blocks_open = min(blocks, choice.group * choice.partitions) if is_block else blocks
+    near, far = randomness(blocks, blocks_open, size)
+    at_once = batches_of_a_fill(loader._options(), size)
+    used, chunks = _cost(loader, choice, at_once)
+    other = {"block": "full", "full": "block"}.get(choice.kind, "")
+    other_used = 0.0
+    if other:
+        change = Order(other)
+        if other == "block":
+            change = choose(dataset, other, size, loader._memory, loader.world)
+        options = loader._options()._replace(kind=other)
+        other_used = _cost(loader, change, batches_of_a_fill(options, size))[0]
+    batch_bytes = sample_bytes(dataset) * size
+    ahead = max(2 * at_once, loader._prefetch + 1) + 1
+    advice = _advice(dataset, choice, used, other_used, near / far)
+    return Plan(
+        samples=schedule.order.size,
+        batches=len(schedule),
+        order=str(choice),
+        batch_bytes=batch_bytes,
+        memory_bytes=min(ahead, len(schedule) + 1) * batch_bytes,
+        batches_at_once=at_once,
+        amplification=used,
+        other=other,
+        other_amplification=other_used,
+        blocks=blocks,
+        blocks_open=blocks_open,
+        different=near,
+        different_of_full=far,
+        chunks=chunks,
+        advice=tuple(advice),
+    )
+
+
+def _advice(dataset: Any, choice: Order, used: float, other: float, random: float) -> list[str]:
+    advice = []
+    if choice.kind == "full" and other and used > 2 * other:
+        advice.append(f"shuffle='block' reads {used / other:.1f} times less")
+    if choice.kind == "block" and random < 0.5:
+        advice.append("more memory= makes batches more random")
+    wide = [
+        column.name
+        for column in dataset._shown()
+        if column.target is not None and column.dtype.itemsize > column.source.itemsize
+    ]
+    if wide:
+        advice.append(f"{', '.join(wide)}: converting on the device would send fewer bytes there")
+    return advice
+
+
+def _cost(loader: Any, choice: Order, at_once: int) -> tuple[float, float]:
+    """Decoded bytes over used bytes, and decoded chunks of a batch, in the first calls."""
+    dataset = loader.dataset
+    order = order_of(dataset, choice, loader.seed, 0, loader._cumulative, loader._samples)
+    decoded = used = chunks = count = 0
+    for items, rounds in _calls(order, loader.batch_size, at_once):
+        draws = dataset._draws(items, loader.seed, 0, rounds)
+        _, entries = dataset._batch(draws)
+        one, touched = chunks_of(entries)
+        decoded += one
+        chunks += touched
+        used += sum(map(used_bytes, entries))
+        count += len(items)
+    return decoded / max(1, used), chunks * loader.batch_size / count
+
+
+def _calls(order: Any, size: int, at_once: int) -> Iterator[tuple[Any, Any]]:
+    """Items and rounds that are read together: those of a window, or of so many batches."""
+    if isinstance(order, Blocks):
+        for items in order.windows(_MOST_SAMPLES, _MOST_OF_A_WINDOW):
+            yield items, None
+        return
+    count, step = min(order.size, max(size, _MOST_SAMPLES)), at_once * size
+    items, rounds = order.at(np.arange(count) * order.streams % order.size)
+    for begin in range(0, count, step):
+        part = slice(begin, min(count, begin + step))
+        yield items[part], None if rounds is None else rounds[part]

@@ -1,0 +1,329 @@
+"""The order of an epoch: from a position to an item, by a function without state.
+
+Version 1, and 2 of blocks in runs. An order is a function of seed, epoch and position, so to resume
+is to continue at a position, and ranks and workers need to agree on nothing else. The option that
+lost is a shuffled list: it takes memory proportional to the epoch, and the streams of the
+generators that shuffle it are not promised across releases of NumPy and torch.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from zarrix.ml._order.random import GOLDEN, Ints, Words, key_of, mix64, philox
+
+__all__ = ["Blocks", "Full", "Mixed", "Order", "Sequential", "Weighted", "permuted", "proportions"]
+
+# Below this many, the network is too regular: the keys of all are sorted instead.
+_SORTED = 4096
+_ROUNDS = 8
+_MASK64 = 2**64 - 1
+
+
+class Order(Protocol):
+    """The items of one epoch."""
+
+    size: int
+    streams: int
+
+    def at(self, positions: Ints) -> tuple[Ints, Ints | None]:
+        """The items at these positions, and how often each came before in this epoch.
+
+        None if no item is visited twice.
+        """
+
+    def stream_of(self, positions: Ints) -> Ints:
+        """The stream of blocks that each position belongs to."""
+
+
+def permuted(positions: Ints, size: int, key: int) -> Ints:
+    """The images of ``positions`` under a pseudo-random permutation of ``range(size)``.
+
+    Memory does not depend on ``size``: an unbalanced Feistel network that adds modulo a and b on a
+    grid of a x b cells, of which less than a cells are outside ``range(size)`` and are walked over.
+    """
+    if size <= _SORTED:
+        return _sorted(size, key)[positions]
+    rows = math.isqrt(size - 1) + 1
+    columns = -(-size // rows)
+    keys = mix64([(key + (i + 1) * GOLDEN) & _MASK64 for i in range(_ROUNDS)])
+    images = _network(positions.astype(np.uint64), rows, columns, keys)
+    outside = images >= size
+    while outside.any():
+        images[outside] = _network(images[outside], rows, columns, keys)
+        outside = images >= size
+    return images.astype(np.int64)
+
+
+def _network(words: Words, rows: int, columns: int, keys: Words) -> Words:
+    a, b = np.uint64(rows), np.uint64(columns)
+    left, right = words // b, words % b
+    for step, key in enumerate(keys):
+        if step % 2 == 0:
+            left = (left + mix64(right + key) % a) % a
+        else:
+            right = (right + mix64(left + key) % b) % b
+    return left * b + right
+
+
+@lru_cache(maxsize=64)
+def _sorted(size: int, key: int) -> Ints:
+    keys = mix64(np.arange(size, dtype=np.uint64) + np.uint64(key))
+    order = np.argsort(keys, kind="stable")
+    order.setflags(write=False)
+    return order
+
+
+class Sequential:
+    """0, 1, 2, ..."""
+
+    streams = 1
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def at(self, positions: Ints) -> tuple[Ints, None]:
+        return positions, None
+
+    def stream_of(self, positions: Ints) -> Ints:
+        return np.zeros_like(positions)
+
+
+class Full(Sequential):
+    """Every item once, at a position that does not depend on its neighbours."""
+
+    def __init__(self, size: int, seed: int, epoch: int) -> None:
+        super().__init__(size)
+        self._key = key_of(seed, "item", epoch)
+
+    def at(self, positions: Ints) -> tuple[Ints, None]:
+        return permuted(positions, self.size, self._key), None
+
+
+class Weighted(Sequential):
+    """Items drawn with replacement, in proportion to their weights.
+
+    A table of cumulative weights is searched; an alias table of the same size would be built item
+    by item.
+    """
+
+    def __init__(self, cumulative: npt.NDArray[np.float64], size: int, seed: int, epoch: int):
+        super().__init__(size)
+        self._cumulative = cumulative
+        self._key = key_of(seed, "draw", epoch)
+
+    # It gives the source of each item beside the item, which the order below it does not.
+    def at(self, positions: Ints) -> tuple[Ints, Ints]:  # type: ignore[override]
+        words = positions.astype(np.uint64)
+        low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
+        a, b, _, _ = philox(self._key, (0, 0, low, high))
+        uniform = ((a << np.uint64(21)) ^ b).astype(np.float64) * 2.0**-53
+        total = self._cumulative[-1]
+        items = np.searchsorted(
+            self._cumulative, np.minimum(uniform, 1 - 2.0**-53) * total, "right"
+        )
+        return np.minimum(items, len(self._cumulative) - 1).astype(np.int64), positions + 1
+
+
+class Blocks:
+    """Blocks of consecutive items are permuted, and the items of each ``group`` of them.
+
+    Where items of a block touch chunks of the next one, ``run`` blocks stay together, so that most
+    chunks are read in one window: version 2 of this order. Where runs begin differs by epoch.
+
+    With several streams, run number i of the permutation belongs to stream i modulo their number,
+    and positions take the streams in turn, so that a rank can read the blocks of one stream alone.
+
+    Parameters
+    ----------
+    begins : array of int, shape (blocks + 1,)
+        The first item of each block, and the number of items.
+    group : int
+        Of so many blocks the items are permuted together.
+    """
+
+    def __init__(
+        self, begins: Ints, group: int, streams: int, seed: int, epoch: int, run: int = 1
+    ) -> None:
+        count = len(begins) - 1
+        self.size = int(begins[-1])
+        self._seed, self._epoch, self._items = seed, epoch, begins
+        # The first block of each run.
+        shift = key_of(seed, "block", epoch, 1) % run if run > 1 else 0
+        firsts = np.unique(np.append(0, np.arange(shift, count, run)))
+        self.streams = streams = max(1, min(streams, len(firsts)))
+        shuffled = permuted(np.arange(len(firsts)), len(firsts), key_of(seed, "block", epoch))
+        runs = np.concatenate([shuffled[stream::streams] for stream in range(streams)])
+        counts = [len(range(stream, len(firsts), streams)) for stream in range(streams)]
+        self._blocks, ends = _expanded(firsts, np.diff(np.append(firsts, count)), runs)
+        lengths = np.diff(begins)[self._blocks]
+        self._begins = np.concatenate([[0], np.cumsum(lengths)])
+        # Streams and windows end where runs do.
+        first_runs = np.concatenate([[0], np.cumsum(counts)])
+        self._stream_begins = self._begins[ends[first_runs[:-1]]]
+        self._lengths = np.diff(self._begins[ends[first_runs]])
+        step = max(1, min(group, count) // run)
+        windows = [
+            np.arange(begin, end, step) for begin, end in itertools.pairwise(first_runs.tolist())
+        ]
+        self._windows = self._begins[ends[np.concatenate([*windows, [len(runs)]])]]
+        self._turns = _turns(self._lengths)
+
+    def stream_of(self, positions: Ints) -> Ints:
+        return self._place(positions)[0]
+
+    def _place(self, positions: Ints) -> tuple[Ints, Ints]:
+        """The stream of each position, and the position in it."""
+        if self.streams == 1:
+            return np.zeros_like(positions), positions
+        firsts, begins, alive = self._turns
+        which = np.searchsorted(firsts, positions, "right") - 1
+        streams, inner = np.empty_like(positions), np.empty_like(positions)
+        for turn in np.unique(which):
+            here = which == turn
+            number, stream = np.divmod(positions[here] - firsts[turn], len(alive[turn]))
+            streams[here] = alive[turn][stream]
+            inner[here] = begins[turn] + number
+        return streams, inner
+
+    def at(self, positions: Ints) -> tuple[Ints, None]:
+        streams, inner = self._place(positions)
+        flat = self._stream_begins[streams] + inner
+        windows = np.searchsorted(self._windows, flat, "right") - 1
+        for window in np.unique(windows):
+            here = windows == window
+            begin = self._windows[window]
+            size = int(self._windows[window + 1] - begin)
+            key = key_of(self._seed, "window", self._epoch, int(window))
+            flat[here] = begin + permuted(flat[here] - begin, size, key)
+        blocks = np.searchsorted(self._begins, flat, "right") - 1
+        items: Ints = self._items[self._blocks[blocks]] + flat - self._begins[blocks]
+        return items, None
+
+    def windows(self, enough: int, most: int) -> Iterator[Ints]:
+        """The items of the first windows, until there are enough; of each at most so many."""
+        found = 0
+        for begin, end in itertools.pairwise(self._windows.tolist()):
+            if found >= enough:
+                return
+            flat = np.arange(begin, min(end, begin + most))
+            blocks = np.searchsorted(self._begins, flat, "right") - 1
+            found += len(flat)
+            yield self._items[self._blocks[blocks]] + flat - self._begins[blocks]
+
+    def window_of(self, positions: Ints) -> Ints:
+        """The window of each position: a call that reads whole windows decodes each block once."""
+        streams, inner = self._place(positions)
+        found: Ints = np.searchsorted(self._windows, self._stream_begins[streams] + inner, "right")
+        return found
+
+
+def _expanded(firsts: Ints, lengths: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """The numbers of chosen ranges, one after the other, and where each begins, and the end."""
+    counts = lengths[chosen]
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    found = np.repeat(firsts[chosen] - ends[:-1], counts) + np.arange(ends[-1])
+    return found, ends
+
+
+def _turns(lengths: Ints) -> tuple[Ints, Ints, list[Ints]]:
+    """From which position on which streams take part, as the shorter ones end.
+
+    Positions where that changes, the position in each stream there, and the streams that go on.
+    """
+    firsts, begins, alive = [0], [0], [np.nonzero(lengths > 0)[0]]
+    for length in np.unique(lengths[lengths > 0])[:-1]:
+        firsts.append(firsts[-1] + (int(length) - begins[-1]) * len(alive[-1]))
+        begins.append(int(length))
+        alive.append(np.nonzero(lengths > length)[0])
+    return np.array(firsts), np.array(begins), alive
+
+
+def proportions(weights: Sequence[float], most: int = 65536) -> list[int]:
+    """Integers in proportion to ``weights``, whose sum is at most ``most``.
+
+    Examples
+    --------
+    >>> proportions([0.75, 0.25]), proportions([1, 2.5])
+    ([3, 1], [2, 5])
+    """
+    exact = [Fraction(weight).limit_denominator(most) for weight in weights]
+    shared = math.lcm(*(one.denominator for one in exact))
+    whole = [int(one * shared) for one in exact]
+    divisor = math.gcd(*whole)
+    whole = [one // divisor for one in whole]
+    if sum(whole) <= most and all(whole):
+        return whole
+    scale = (most - len(weights)) / math.fsum(weights)
+    return [max(1, round(weight * scale)) for weight in weights]
+
+
+class Mixed:
+    """Items of several orders: each run of positions has exactly the share of each order.
+
+    An order that ends goes on with its own next round, in another permutation. Item numbers are
+    those of the orders, one order after the other.
+    """
+
+    streams = 1
+
+    def __init__(
+        self,
+        sources: Sequence[Callable[[int], Order]],
+        sizes: Sequence[tuple[int, int]],
+        shares: Sequence[int],
+        size: int,
+        seed: int,
+        epoch: int,
+    ) -> None:
+        self.size = size
+        # Functions from a round to the order of that round.
+        self._sources = sources
+        # Items of each dataset, and samples of an epoch of it, which a mix has fewer or more of.
+        self._lengths = [length for _, length in sizes]
+        self._offsets = np.concatenate([[0], np.cumsum([count for count, _ in sizes])])
+        self._shares = np.array(shares)
+        self._source_of = np.repeat(np.arange(len(shares)), shares)
+        self._key = key_of(seed, "mix", epoch)
+
+    def stream_of(self, positions: Ints) -> Ints:
+        return np.zeros_like(positions)
+
+    def at(self, positions: Ints) -> tuple[Ints, Ints]:
+        length = len(self._source_of)
+        runs, inner = np.divmod(positions, length)
+        numbers, row = np.unique(runs, return_inverse=True)
+        keys = mix64(numbers.astype(np.uint64) + np.uint64(self._key))[:, None]
+        keys = mix64(keys + np.arange(length, dtype=np.uint64))
+        pattern = self._source_of[np.argsort(keys, axis=1, kind="stable")]
+        chosen = pattern[row.reshape(-1), inner]
+        items, rounds = np.empty_like(positions), np.empty_like(positions)
+        for source, share in enumerate(self._shares):
+            here = chosen == source
+            if not here.any():
+                continue
+            earlier = np.cumsum(pattern == source, axis=1)[row.reshape(-1)[here], inner[here]] - 1
+            again, places = np.divmod(runs[here] * share + earlier, self._lengths[source])
+            found, rounds[here] = self._of(source, again, places)
+            items[here] = self._offsets[source] + found
+        return items, rounds
+
+    def _of(self, source: int, rounds: Ints, places: Ints) -> tuple[Ints, Ints]:
+        items, again = np.empty_like(places), rounds.copy()
+        for number in np.unique(rounds):
+            here = rounds == number
+            items[here], inner = self._sources[source](int(number)).at(places[here])
+            if inner is not None:
+                # A mix in a mix has another round for each pair.
+                words = inner.astype(np.uint64) * np.uint64(GOLDEN) + np.uint64(number)
+                other = (words >> np.uint64(1)).astype(np.int64)
+                again[here] = np.where(inner == 0, number, other)
+        return items, again

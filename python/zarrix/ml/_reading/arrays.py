@@ -1,0 +1,57 @@
+"""The arrays of a batch, wherever it has them: a ``transform`` may return any containers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+import numpy as np
+
+from zarrix.ml._reading.batch import Batch
+
+__all__ = ["with_arrays"]
+
+_NUMBERS = "biufc"
+
+
+def with_arrays(
+    batch: Any,
+    kinds: dict[str, str],
+    made: Callable[[Any, bool], Any],
+    *others: type,
+) -> Any:
+    """The batch with ``made`` of each array of numbers in its mappings, lists and tuples.
+
+    ``made`` is also given values of the types ``others``, and whether an array is the bits of
+    bfloat16. ``kinds`` says by names what fields are converted to: an entry that has the name of a
+    field is known to be one.
+
+    Examples
+    --------
+    >>> twice = lambda value, is_bfloat16: value * 2
+    >>> with_arrays({"x": np.array([1, 2]), "more": [np.array(3), "text"]}, {}, twice)
+    {'x': array([2, 4]), 'more': [np.int64(6), 'text']}
+    """
+
+    def each(value: Any, name: Any = None) -> Any:
+        if isinstance(value, others):
+            return made(value, False)
+        if isinstance(value, np.ndarray):
+            # A transform may have put other values under the name.
+            is_bits = value.dtype == np.uint16 and isinstance(name, str)
+            is_bfloat16 = is_bits and kinds.get(name) == "bfloat16"
+            return made(value, is_bfloat16) if value.dtype.kind in _NUMBERS else value
+        if isinstance(value, MutableMapping):
+            # A copy: the caller may return one mapping for several batches.
+            found = value if type(value) is Batch else copy.copy(value)
+            for key, one in value.items():
+                found[key] = each(one, key)
+            return found
+        if isinstance(value, tuple):
+            parts = [each(one) for one in value]
+            # Named tuples take their entries one by one.
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return [each(one) for one in value] if isinstance(value, list) else value
+
+    return each(batch)

@@ -1,0 +1,293 @@
+"""The one place where a loader reads: windows of several arrays, for one or several batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array.array import Array
+from zarrix._array.conversion import NativeConversion, conversion_of
+from zarrix._array.many import read_many
+from zarrix._array.other_stores import with_stores
+from zarrix._errors import ArrayReplacedError
+from zarrix._selection.values import fill_element
+from zarrix._stores.base import Store
+from zarrix._stores.remote.store import RemoteStore
+from zarrix.ml._order.random import Ints
+from zarrix.ml._reading.csr import CSR
+from zarrix.ml._reading.csr_reading import Wanted, read_rows
+from zarrix.ml._reading.fields import Column
+
+__all__ = [
+    "Cancel",
+    "Damage",
+    "Entry",
+    "Frozen",
+    "Progress",
+    "Source",
+    "fetch",
+    "is_native",
+    "source_of",
+]
+
+Cancel = _engine.CancelToken
+Progress = _engine.Progress
+
+
+class Entry(NamedTuple):
+    """Windows of one array, and where they go.
+
+    The windows are those of samples from row ``first`` of a batch on, ``per_sample`` of each.
+    """
+
+    source: Source
+    starts: Ints
+    window: tuple[int, ...]
+    out: Any
+    border: str
+    column: Column
+    first: int
+    per_sample: int
+
+
+class Damage(NamedTuple):
+    """A window that a corrupt chunk touches."""
+
+    entry: int
+    window: int
+    key: str | None
+    error: Exception
+
+
+class Source(NamedTuple):
+    """An array as a column reads it, with what the engine needs beside windows."""
+
+    array: Any
+    padding: bytes | None
+    conversion: NativeConversion | None
+    # As they were when the dataset was made.
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: Any) -> Source:
+    """How a column reads an array; ``pad_value`` is of the array, and is converted as all are."""
+    dtype, padding, conversion = np.dtype(array.dtype), None, None
+    if dtype.kind not in "OT":
+        element = fill_element(dtype, getattr(array, "fill_value", 0))
+        if pad_value is not None:
+            element[()] = pad_value
+        padding = element.tobytes()
+    if column.target is not None:
+        options = {
+            "dtype": column.target,
+            "scale": column.scale,
+            "offset": column.offset,
+            "axis": column.channel,
+            "clip": column.clip,
+            "nan": column.nan.value if column.nan.kind == "fill" else None,
+        }
+        conversion = conversion_of(options, dtype, window, np.empty(0, column.dtype))[1]
+    return Source(array, padding, conversion, tuple(map(int, array.shape)), dtype)
+
+
+class Frozen:
+    """Sources whose arrays do not change; only remote stores are asked whether values do.
+
+    Nothing is read. Arrays of one store share a frozen one, and with it their connections.
+    """
+
+    def __init__(self) -> None:
+        # Each store with its frozen one; it is kept, so that its id stays its own.
+        self._stores: dict[int, tuple[Store, Store]] = {}
+
+    def source(self, source: Source) -> Source:
+        """The source with an array in frozen stores."""
+        array = source.array
+        if isinstance(array, CSR):
+            data, indices = map(self._array, array._members)
+            return source._replace(array=array._with_members(data, indices))
+        return source._replace(array=self._array(array))
+
+    def _array(self, array: Any) -> Any:
+        if type(array) is not Array or array._is_view:
+            return array
+        stores = (array.store, array.chunk_store)
+        if not any(isinstance(store, RemoteStore) for store in stores):
+            return array
+        return with_stores(array, self._store)
+
+    def _store(self, store: Store) -> Store:
+        if not isinstance(store, RemoteStore):
+            return store
+        if id(store) not in self._stores:
+            self._stores[id(store)] = store, store.as_frozen()
+        return self._stores[id(store)][1]
+
+
+def fetch(
+    entries: Sequence[Entry],
+    cancel: Cancel | None = None,
+    tolerate: Callable[[Damage], None] | None = None,
+    progress: Progress | None = None,
+    threads: int = 0,
+) -> None:
+    """Fill the outs of all entries, by one call of the engine.
+
+    ``tolerate`` is called with each window that a corrupt chunk touches, which then has the fill
+    value; without it the error is raised. ``progress`` counts entries that are native. ``threads``
+    work on the call; 0 is as many as on every other one.
+    """
+    native, numbers, sparse = [], [], []
+    for number, entry in enumerate(entries):
+        array, padding, conversion, shape, dtype = entry.source
+        if isinstance(array, CSR):
+            sparse.append(number)
+            continue
+        if not is_native(entry):
+            _read_alone(entry, cancel)
+            continue
+        array._refresh()
+        # The shape and dtype of a native entry, without a call for each.
+        metadata = array._metadata
+        if metadata.shape != shape or metadata.dtype != dtype:
+            _check_changed(entry)
+        padding = padding if entry.border == "pad" else None
+        buffer: Any = entry.starts
+        native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
+        numbers.append(number)
+    if sparse:
+        _read_sparse(entries, sparse, cancel, tolerate, threads)
+    failures = _engine.read_many(
+        native,
+        tolerate=tolerate is not None,
+        cancel=cancel,
+        progress=progress,
+        threads=threads,
+    )
+    if tolerate is not None:
+        for number, window, key, error in failures:
+            tolerate(Damage(numbers[number], window, key, error))
+
+
+def _check_changed(entry: Entry) -> None:
+    """Raise `ArrayReplacedError` if windows of a changed array are not what they were."""
+    array, shape, dtype = entry.source.array, entry.source.shape, entry.source.dtype
+    is_other = array.dtype != dtype or len(array.shape) != len(shape)
+    is_smaller = any(now < then for now, then in zip(array.shape, shape, strict=False))
+    # Beyond a border that has moved lies another value.
+    if is_other or is_smaller or entry.border != "inside":
+        raise ArrayReplacedError(
+            f"{array!r} had the shape {shape} and the data type {dtype} when the dataset was made "
+            "of it; make the dataset again"
+        )
+
+
+def is_native(entry: Entry) -> bool:
+    """Whether the engine fills an entry; it reads no arrays in memory, views, or text."""
+    array = entry.source.array
+    return type(array) is Array and array._cast_to is None and entry.out.dtype.kind not in "OT"
+
+
+def _read_sparse(
+    entries: Sequence[Entry],
+    numbers: list[int],
+    cancel: Cancel | None,
+    tolerate: Callable[[Damage], None] | None,
+    threads: int,
+) -> None:
+    """Fill the outs of entries of sparse matrices."""
+    wanted = []
+    for number in numbers:
+        entry = entries[number]
+        out = entry.out
+        if entry.column.target is not None:
+            out = np.empty(out.shape, entry.column.source)
+        out[...] = 0
+        wanted.append(Wanted(entry.source.array, entry.starts[:, 0], out))
+
+    def note(place: int, window: int, key: str | None, error: Exception) -> None:
+        if tolerate is not None:
+            tolerate(Damage(numbers[place], window, key, error))
+
+    read_rows(wanted, cancel, threads, None if tolerate is None else note)
+    for number, one in zip(numbers, wanted, strict=True):
+        entry = entries[number]
+        if entry.column.target is not None:
+            _convert(one.out, entry.column, entry.out)
+
+
+def _read_alone(entry: Entry, cancel: Cancel | None) -> None:
+    """Read what the engine does not fill in place: arrays in memory, views, and text."""
+    array, border, column = entry.source.array, entry.border, entry.column
+    out = entry.out
+    if column.target is not None:
+        out = np.empty(out.shape, column.source)
+    if isinstance(array, Array):
+        read_many([(array, entry.starts, entry.window, out)], border=border, cancel=cancel)
+    else:
+        _gather(entry, array, out)
+    if column.target is not None:
+        _convert(out, column, entry.out)
+
+
+def _gather(entry: Entry, array: Any, out: Any) -> None:
+    border, padding = entry.border, entry.source.padding
+    shape = np.array(array.shape, np.int64)
+    if ((entry.starts >= 0) & (entry.starts + entry.window <= shape)).all():
+        _gather_inside(entry, array, out)
+        return
+    for start, one in zip(entry.starts, out, strict=True):
+        index = []
+        outside = np.zeros(entry.window, np.bool_)
+        for axis, (begin, reach) in enumerate(zip(start, entry.window, strict=True)):
+            along = np.arange(begin, begin + reach)
+            length = array.shape[axis]
+            beyond = (along < 0) | (along >= length)
+            if beyond.any():
+                outside |= beyond.reshape([-1 if i == axis else 1 for i in range(array.ndim)])
+                along = _folded(along, length, border)
+            index.append(along)
+        one[...] = array[np.ix_(*index)] if index else array
+        if border == "pad" and padding is not None:
+            one[outside] = np.frombuffer(padding, array.dtype)[0]
+
+
+def _gather_inside(entry: Entry, array: Any, out: Any) -> None:
+    """Copy windows that lie in the array."""
+    window = entry.window
+    if window and window[0] == 1 and window[1:] == array.shape[1:]:
+        # `mode`, because the default one copies twice to leave `out` alone on errors.
+        np.take(array, entry.starts[:, 0], axis=0, out=out[:, 0], mode="clip")
+    elif window:
+        windows = np.lib.stride_tricks.sliding_window_view(array, window)
+        out[...] = windows[tuple(entry.starts.T)]
+    else:
+        out[...] = array
+
+
+def _folded(index: Ints, length: int, border: str) -> Ints:
+    """Indices beyond an axis, as the border takes them from inside."""
+    if border == "reflect" and length > 1:
+        period = 2 * (length - 1)
+        index = index % period
+        return np.minimum(index, period - index)
+    return np.clip(index, 0, length - 1)
+
+
+def _convert(raw: Any, column: Column, out: Any) -> None:
+    shape = [-1 if axis == column.channel else 1 for axis in range(raw.ndim - 1)]
+    shape = shape if column.scale.ndim else []
+    values = raw * column.scale.reshape(shape) + column.offset.reshape(shape)
+    if column.clip is not None:
+        values = np.clip(values, *column.clip)
+    if column.nan.kind == "fill":
+        values = np.where(np.isnan(values), column.nan.value, values)
+    if column.target == "bfloat16":
+        bits = values.astype(np.float32).view(np.uint32)
+        out[...] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    else:
+        out[...] = values
