@@ -1,65 +1,50 @@
-"""A call of the system that fails in an import: an error, and the same call goes on."""
+"""Reads that the system refuses during an import: an error, and never a member that is left out."""
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-import zarrix as zarr
-from zarrix.errors import ConversionError
+from preloaded import run_with_failing_calls
 
-VALUE = np.arange(72, dtype="u2").reshape(12, 6)
+EACH_READ = """
+import errno, os, sys
+import h5py, numpy as np, zarrix as zarr
 
-
-class Failing(dict[str, Any]):
-    """A mapping that fails at its n-th change."""
-
-    left = -1
-
-    def _count(self) -> None:
-        self.left -= 1
-        if self.left == -1:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._count()
-        super().__setitem__(key, value)
-
-    def __delitem__(self, key: str) -> None:
-        self._count()
-        super().__delitem__(key)
-
-
-@pytest.mark.parametrize("path", ["", "of/it"])
-def test_an_import_goes_on_after_each_failure_of_replacing(path: str, tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", VALUE)
-    step, fails = 0, True
-    while fails:
-        found = Failing()
-        store = zarr.KVStore(found)
-        old = zarr.create_array(
-            store, name=path or None, shape=VALUE.shape, chunks=(4, 6), dtype="u2"
-        )
-        old[:] = VALUE + 1
-
-        def call(store: Any = store, **options: Any) -> None:
-            zarr.import_(tmp_path / "x.npy", store, path=path, chunks=(4, 6), **options)
-
-        found.left = step
+folder = sys.argv[1]
+path = os.path.join(folder, "x.h5")
+with h5py.File(path, "w") as file:
+    file.attrs["unit"] = "K"
+    for name in ("a", "g/b", "g/h/c"):
+        made = file.create_dataset(name, data=np.arange(600), chunks=(100,), fillvalue=-7)
+        made.attrs["long"] = np.arange(3)
+        made.attrs["text"] = name * 20
+succeeded = 0
+for number in range(1, 60, 3):
+    code = (errno.EIO, errno.ESTALE)[number % 2]
+    child = os.fork()
+    if child == 0:
+        os.environ |= {
+            "FAIL_CALL": "pread", "FAIL_PATH": "x.h5", "FAIL_AT": str(number),
+            "FAIL_ERRNO": str(code),
+        }
+        status = 2
         try:
-            call(overwrite=True)
-        except OSError:
-            # What continues must never take chunks of the old array for its own.
-            try:
-                call(resume=True)
-            except (ConversionError, zarr.errors.ContainsArrayError):
-                call(overwrite=True)
-        fails, found.left = found.left < 0, -1
-        assert np.array_equal(zarr.open_array(store, path=path, mode="r")[:], VALUE), step
-        assert not [key for key in found if "import" in key], step
-        step += 1
-    assert step > 5
+            done = zarr.import_(path, zarr.MemoryStore())
+        except (OSError, zarr.errors.ConversionError) as error:
+            status = 3 if os.strerror(code) in str(error) else 4
+        else:
+            status = 0 if not done.left_out else 5
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 3), (number, code, status)
+    succeeded += status == 0
+assert succeeded < 20
+"""
+
+
+def test_what_hdf5_cannot_read_is_an_error(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    done = run_with_failing_calls(EACH_READ, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -45,6 +45,13 @@ ssize_t pread(int file, void *bytes, size_t length, off_t offset)
     return REAL("pread", ssize_t (*)(int, void *, size_t, off_t))(file, bytes, length, offset);
 }
 
+ssize_t pread64(int file, void *bytes, size_t length, off64_t offset)
+{
+    if (fails("pread", file))
+        return -1;
+    return REAL("pread64", ssize_t (*)(int, void *, size_t, off64_t))(file, bytes, length, offset);
+}
+
 ssize_t write(int file, const void *bytes, size_t length)
 {
     if (fails("write", file))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix.convert._hdf5_file import raise_of_system
 from zarrix.convert._source import Source
 
 __all__ = ["attributes_of", "is_netcdf"]
@@ -30,6 +31,7 @@ def attributes_of(node: Any, path: str, source: Source, *, netcdf: bool) -> dict
     try:
         names = [*node.attrs]
     except (OSError, RuntimeError, KeyError, ValueError) as error:
+        raise_of_system(error, source.name)
         source.leave_out(f"the attributes of {path or '/'}", error)
         return found
     for name in names:
@@ -42,6 +44,7 @@ def attributes_of(node: Any, path: str, source: Source, *, netcdf: bool) -> dict
             told = name.encode("utf-8", "backslashreplace").decode()
             source.leave_out(f"the attribute {told!r} of {path or '/'}", "it is not UTF-8")
         except (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError) as error:
+            raise_of_system(error, source.name)
             source.leave_out(f"the attribute {name!r} of {path or '/'}", error)
         else:
             is_one = netcdf and isinstance(value, list) and len(value) == 1

@@ -1,4 +1,4 @@
-"""A file that HDF5 writes, whose errors are kept from HDF5.
+"""Errors of the system below HDF5: those of a file that it writes are kept from it.
 
 HDF5 writes what it has in memory when it needs room, and when something is closed. h5py drops the
 errors of what is closed without a call, so that a file could lack values without an error, and the
@@ -12,10 +12,11 @@ import contextlib
 import importlib
 import io
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["library", "new_file"]
+__all__ = ["library", "new_file", "raise_of_system"]
 
 
 def library() -> Any:
@@ -31,6 +32,19 @@ def library() -> Any:
         return importlib.import_module("h5py")
     except ImportError:
         raise ImportError("HDF5 needs the package h5py: pip install 'zarrix[convert]'") from None
+
+
+def raise_of_system(error: BaseException, path: str) -> None:
+    """Raise the `OSError` of a read that the system refused, which says nothing of the file.
+
+    h5py has the number of the error in a text, and one that was raised here has it as itself.
+    """
+    if isinstance(error, OSError) and error.errno:
+        raise error
+    found = re.search(r"read failed:.*errno = ([1-9]\d*)", str(error), re.DOTALL)
+    if found:
+        number = int(found[1])
+        raise OSError(number, os.strerror(number), path) from None
 
 
 class _Disk(io.FileIO):

@@ -22,7 +22,7 @@ from zarrix.convert._cf import extended, mask
 from zarrix.convert._flat import flat_array
 from zarrix.convert._hdf5_attributes import attributes_of, is_netcdf
 from zarrix.convert._hdf5_chunks import Chunks
-from zarrix.convert._hdf5_file import library
+from zarrix.convert._hdf5_file import library, raise_of_system
 from zarrix.convert._hdf5_filters import Filters
 from zarrix.convert._hdf5_links import Links
 from zarrix.convert._source import OpenFile, Source, SourceArray, UnkeptError
@@ -48,6 +48,7 @@ def open_hdf5(path: Path, follow: bool = False, netcdf: bool | None = None) -> S
         opened = h5py.File(path, "r")
     except (OSError, ValueError) as error:
         file.close()
+        raise_of_system(error, str(path))
         raise ConversionError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
     source = Source(str(path), {}, identity=[file.identity])
     links = Links(h5py, opened, file, source, follow)
@@ -64,6 +65,7 @@ def open_hdf5(path: Path, follow: bool = False, netcdf: bool | None = None) -> S
         close()
         if isinstance(error, ConversionError | MemoryError) or not isinstance(error, _ERRORS):
             raise
+        raise_of_system(error, str(path))
         raise ConversionError(f"{path} is damaged: {error}") from None
     return source
 
@@ -123,6 +125,7 @@ class _Walk:
             try:
                 member = self._links.member(group, name)
             except _ERRORS as error:
+                raise_of_system(error, self._source.name)
                 self._source.leave_out(inside, error)
                 continue
             if isinstance(member, self._h5py.Group):
@@ -133,6 +136,7 @@ class _Walk:
                 except _ERRORS as error:
                     if isinstance(error, ConversionError):
                         raise
+                    raise_of_system(error, self._source.name)
                     self._source.leave_out(inside, error)
             else:
                 self._source.leave_out(inside, f"it is a {type(member).__name__}")
@@ -316,7 +320,8 @@ def _fill_of(dataset: Any, plain: np.dtype[Any]) -> Any:
     """What elements read as that were never written."""
     try:
         fill = dataset.fillvalue
-    except (RuntimeError, OSError, ValueError, TypeError):
+    except (RuntimeError, OSError, ValueError, TypeError) as error:
+        raise_of_system(error, dataset.file.filename)
         # The dataset says that they have no value; the library reads zeros.
         return np.zeros((), plain)[()]
     if plain.names is None:
