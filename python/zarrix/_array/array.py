@@ -42,7 +42,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
     Parameters
     ----------
     store : Store, mapping, str, Path or AsyncArray
-        An `AsyncArray` is all there is to know.
+        An `AsyncArray` stands alone: it has its own path and options.
     path : str, optional
         Path of the array in the store; the root when omitted.
     read_only : bool

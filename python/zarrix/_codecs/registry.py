@@ -1,7 +1,7 @@
 """Registering codecs of numcodecs, and finding codecs and their classes by name.
 
-A codec that is registered is one of numcodecs, with ``encode`` and ``decode`` on buffers: chunks of
-either format reach it through numcodecs' registry. Its name in v3 is ``numcodecs.<id>``.
+`register_codec` takes codecs of numcodecs, with ``encode`` and ``decode`` on buffers. Both formats
+find them through the registry of numcodecs; the name in v3 is ``numcodecs.<id>``.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ __all__ = ["hiding", "public_error", "public_text", "public_url"]
 
 # Schemes whose URLs have a container or a user before the host, which is not a secret.
 _NAMED_BEFORE_HOST = ("abfs", "abfss", "az", "hdfs")
-# The builtin classes that a replaced error keeps.
+# A redacted error stays one of these builtin classes.
 _KINDS: tuple[type[Exception], ...] = (
     KeyError,
     PermissionError,

@@ -21,7 +21,7 @@ Opener = Callable[[Any, Mapping[str, Any] | None], "Store | None"]
 # Schemes that the engine serves; "zip::<scheme>" for archives there.
 SERVER_SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "hdfs")
 
-# Formats of files that a program means by their names alone.
+# Suffixes of local files that a converter opens.
 FILE_SUFFIXES = ("h5", "hdf5", "he5", "nc", "nc4", "tif", "tiff", "npy", "npz", "safetensors")
 
 OPENERS: dict[str, str] = {

@@ -134,7 +134,7 @@ class FileStore(PythonStore):
         self.documents = {key: documents[key] for key in documents}
         # Readers of streams have a position; their regions are read one after the other.
         self._turn = threading.Lock()
-        # A group that shows a file has no moment at which its user closes it.
+        # No call of a user closes a group that shows a file, so that a finalizer does.
         self._closing = weakref.finalize(self, source.close if closes else _nothing)
 
     def _add(self, documents: MemoryStore, name: str, one: SourceArray, source: Source) -> None:

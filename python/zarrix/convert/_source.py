@@ -263,7 +263,7 @@ class OpenFile:
         self.path = Path(path)
         # O_NONBLOCK: opening a pipe without a writer would wait for one.
         self._number = os.open(self.path, os.O_RDONLY | NOT_INHERITED | UNBLOCKED)
-        # A group that shows a file has no moment at which its user closes it.
+        # No call of a user closes a group that shows a file, so that a finalizer does.
         self._closing = weakref.finalize(self, os.close, self._number)
         found = os.fstat(self._number)
         if not stat.S_ISREG(found.st_mode):

@@ -111,7 +111,8 @@ def suggest(
     Raises
     ------
     ValueError
-        An access is not understood, no access is named, or ``place`` is something else.
+        An access is not understood, no access is named, or ``place`` is neither "local" nor
+        "remote".
 
     Examples
     --------

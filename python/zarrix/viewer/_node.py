@@ -22,7 +22,7 @@ from zarrix.viewer._tile_types import components_of, tile_type
 
 __all__ = ["channels_of", "document_of", "node"]
 
-# Lengths of chunks that are listed one by one.
+# The most chunk lengths that an answer lists.
 _MOST_LENGTHS = 20_000
 _MOST_FIELDS = 1000
 

@@ -22,7 +22,7 @@ pub(crate) fn of_half(bits: u16) -> f32 {
     f32::from_bits(found | ((bits & 0x8000) << 16))
 }
 
-/// The single that a bfloat is.
+/// Widens a bfloat16 to a single.
 #[inline(always)]
 pub(crate) fn of_bfloat(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)

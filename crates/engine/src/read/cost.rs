@@ -23,7 +23,7 @@ use crate::threads::scratch::{self, Scratch};
 /// What a read touches and fetches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Chunks touched, stored or not: of an array with shards, inner chunks.
+    /// Touched chunks (inner chunks of an array with shards), including those that are not stored.
     pub chunks: u64,
     /// Stored values touched: the chunks, or the shards that hold them, stored or not.
     pub values: u64,

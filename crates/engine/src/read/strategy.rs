@@ -259,7 +259,7 @@ impl ArrayIO {
             return None;
         }
         let is_large = chunk.bytes > MIN_BLOCK_CHUNK_BYTES;
-        // All of these chunks is the most; what is selected of them takes longer to find out.
+        // The upper bound comes first: it is cheaper to find than the work of the selected part.
         let most = self.effort_of_whole(plan.tasks, chunk);
         let few = is_large
             && plan.tasks < pool::threads()

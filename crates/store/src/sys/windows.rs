@@ -5,8 +5,8 @@
 //! becomes a wide string for each call. Names in an open directory are resolved from the path that
 //! its handle has at that moment, so that a directory that was renamed is still found; another
 //! process can change the path between the two steps. A process does not fork. Directories cannot
-//! be flushed: after `fsync`, the content of a file is durable, and its name when the journal of
-//! the file system is.
+//! be flushed: `fsync` makes the content of a file durable, and its name becomes durable with the
+//! journal of the file system.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, OpenOptions};

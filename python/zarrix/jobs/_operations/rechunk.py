@@ -270,8 +270,8 @@ def _intermediate(
 ) -> Mapping[str, Any]:
     """The document of an intermediate: shards with inner chunks that are compressed fast.
 
-    Less is written and read again, and buffers are smaller: for floating-point values with noise
-    the whole rechunk takes three quarters of the processor time that it takes without.
+    Less is written and read again, and buffers are smaller: a rechunk of noisy floating-point
+    values takes 25 % less processor time than with chunks that are not compressed.
     """
     shuffle = "shuffle" if dest.dtype.itemsize > 1 else "noshuffle"
     made = create_array(
@@ -340,7 +340,7 @@ def rechunk(
         Where intermediates are, in a folder of their own that is removed at the end; in a folder
         of the destination when omitted.
     rates : mapping, optional
-        What is known better than by the planner: ``bandwidth`` and ``codecs`` in bytes a second,
+        Overrides of the planner's estimates: ``bandwidth`` and ``codecs`` in bytes a second,
         ``latency`` in seconds, ``concurrency``, ``gets`` and ``puts`` a second, ``workers``.
     overwrite : bool
         Replace what is at ``dest``.

@@ -278,7 +278,7 @@ class Job:
             True keeps the journal at the destination; a path or store keeps it there. False does
             everything again and keeps no journal.
         retries : int
-            How often a task is tried again whose worker died or whose input or output failed.
+            Number of retries of a task after its worker died, or its input or output failed.
         patience : float
             Seconds without a finished task and without a worker, or without a sign of the parts
             that a part waits for, after which the job is interrupted.

@@ -35,7 +35,7 @@ class Draws:
 
     __slots__ = ("corners", "extras", "groups", "items", "rounds", "starts")
 
-    # Only of a mix: rows and windows of each of its datasets.
+    # Only a mix sets it: rows and windows of each of its datasets.
     parts: list[tuple[Ints, Draws]]
 
     def __init__(

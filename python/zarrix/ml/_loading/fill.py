@@ -52,7 +52,7 @@ _IN_USE = 2
 _GLANCE_S = 0.002
 # Memory is spent on a long fill if it decodes so many times less.
 _WORTH = 1.1
-# Each short fill of a window decodes most of its chunks once more: growing by 2 instead of 8, an
+# Each short fill of a window decodes most of the window's chunks once more. With a growth of 2, an
 # epoch of one window decoded each chunk five times.
 _GROWTH = 8
 
@@ -307,7 +307,7 @@ class Filler:
                     raise failed[0]
                 finally:
                     del failed
-            # What is used up is replaced by what was read meanwhile.
+            # Batches that were taken meanwhile make room for new ones.
             room = max(self._options.prefetch - 1, self._room(len(fill)))
             while len(self._ready) > room and not self._stopped:
                 self._used.wait(None)

@@ -35,9 +35,8 @@ class Order(Protocol):
     streams: int
 
     def at(self, positions: Ints) -> tuple[Ints, Ints | None]:
-        """The items at these positions, and how often each came before in this epoch.
-
-        None if no item is visited twice.
+        """The items at these positions, and a number for each, by which the visits of one item in
+        an epoch differ; None if no item is visited twice.
         """
 
     def stream_of(self, positions: Ints) -> Ints:
@@ -90,7 +89,7 @@ class Sequential:
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def at(self, positions: Ints) -> tuple[Ints, None]:
+    def at(self, positions: Ints) -> tuple[Ints, Ints | None]:
         return positions, None
 
     def stream_of(self, positions: Ints) -> Ints:
@@ -104,7 +103,7 @@ class Full(Sequential):
         super().__init__(size)
         self._key = key_of(seed, "item", epoch)
 
-    def at(self, positions: Ints) -> tuple[Ints, None]:
+    def at(self, positions: Ints) -> tuple[Ints, Ints | None]:
         return permuted(positions, self.size, self._key), None
 
 
@@ -120,8 +119,7 @@ class Weighted(Sequential):
         self._cumulative = cumulative
         self._key = key_of(seed, "draw", epoch)
 
-    # It gives the source of each item beside the item, which the order below it does not.
-    def at(self, positions: Ints) -> tuple[Ints, Ints]:  # type: ignore[override]
+    def at(self, positions: Ints) -> tuple[Ints, Ints]:
         words = positions.astype(np.uint64)
         low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
         a, b, _, _ = philox(self._key, (0, 0, low, high))

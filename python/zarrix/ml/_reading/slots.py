@@ -48,7 +48,7 @@ class Slots:
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._lock = threading.Lock()
-        # By their size, the one first that was given out first.
+        # Free memory by size in bytes, the oldest first.
         self._slots: dict[int, deque[npt.NDArray[Any]]] = {}
         self._skips: dict[int, int] = {}
         self.held_bytes = 0
