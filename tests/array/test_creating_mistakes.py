@@ -162,4 +162,4 @@ def test_what_is_offered_at_the_top_level_is_public() -> None:
     offered = {name for name in dir(zarr) if not name.startswith("__")}
     assert not offered & {"Any", "TYPE_CHECKING", "annotations", "importlib", "suggestion"}
     assert [name for name in offered if name.startswith("_")] == []
-    assert {"open", "Array", "codecs", "Blosc", "config"} <= offered
+    assert {"open", "Array", "codecs", "config"} <= offered
