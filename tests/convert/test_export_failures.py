@@ -19,6 +19,9 @@ from zarrix.convert import _unfinished
 
 # Lets each call of an export fail that writes, once and from then on, and says what is wrong then.
 EACH_WRITE = """
+import warnings
+# Python 3.12 warns of every fork beside threads.
+warnings.simplefilter("ignore", DeprecationWarning)
 import errno, os, sys
 import h5py, numpy as np, zarrix
 from zarrix import convert

@@ -8,6 +8,9 @@ import pytest
 from preloaded import run_with_failing_calls
 
 EACH_READ = """
+import warnings
+# Python 3.12 warns of every fork beside threads.
+warnings.simplefilter("ignore", DeprecationWarning)
 import errno, os, sys
 import h5py, numpy as np, zarrix as zarr
 
