@@ -28,7 +28,7 @@ from benchmarks.contenders import AnyArray
 from benchmarks.formats import COPIES
 
 Shape = tuple[int, ...]
-_SCENE = Path(__file__).resolve().parents[1] / "python" / "zarrix" / "cli" / "_scene.py"
+_SCENE = Path(__file__).resolve().parents[1] / "python" / "zarrix" / "cli" / "_demo" / "scene.py"
 
 
 def cpus() -> int:

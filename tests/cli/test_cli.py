@@ -83,7 +83,7 @@ def test_the_demo_without_an_extra_says_what_to_install(
     for name in list(sys.modules):
         if name.startswith("zarrix.cli.") or name.partition(".")[0] == module:
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("zarrix.cli.demo", raising=False)
+    monkeypatch.delattr("zarrix.cli._demo.demo", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     assert main(["demo", "--path", str(tmp_path / "demo")]) == 2
     package = "pillow" if module == "PIL" else module

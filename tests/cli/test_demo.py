@@ -23,11 +23,12 @@ from rich.console import Console
 from waiting import PATIENCE_S, until
 
 pytest.importorskip("h5py", reason="the demo needs h5py")
-from zarrix.cli import _contenders, main
-from zarrix.cli._contenders import CONTENDERS, Contender, Shape
-from zarrix.cli._report import Report, Row
-from zarrix.cli._scene import Scene
-from zarrix.cli._sheet import depth_picture, flow_picture, levelled
+from zarrix.cli import main
+from zarrix.cli._demo import contenders
+from zarrix.cli._demo.contenders import CONTENDERS, Contender, Shape
+from zarrix.cli._demo.report import Report, Row
+from zarrix.cli._demo.scene import Scene
+from zarrix.cli._demo.sheet import depth_picture, flow_picture, levelled
 
 NAMES = {"demo.zarr", "png", "tiff", "gt.h5", "gt.npy", "gt.npz", "contact-sheet.png"}
 SMALL = ["demo", "--size", "360p", "--frames", "2", "--seconds", "0.02", "--no-progress"]
@@ -125,7 +126,7 @@ def test_half_a_frame_keeps_colours_and_halves_the_flow(scene: Scene) -> None:
 @pytest.mark.parametrize(("height", "seed"), [(360, 0), (360, 1), (1080, 0)])
 def test_the_pictures_compress_like_pictures(height: int, seed: int) -> None:
     rgb = Scene(height, height * 16 // 9, seed).frame(1).rgb
-    stored = len(_contenders.compressor().encode(np.ascontiguousarray(rgb)))
+    stored = len(contenders.compressor().encode(np.ascontiguousarray(rgb)))
     assert 1.3 < rgb.nbytes / stored < 2.5
 
 
@@ -166,7 +167,7 @@ def test_a_format_that_gives_other_pixels_is_reported(
         yield lambda t, top, left: np.zeros((3, size, size), np.uint8)
 
     damaged = [c._replace(reader=wrong) if c.name == "PNG" else c for c in CONTENDERS]
-    monkeypatch.setattr("zarrix.cli.demo.CONTENDERS", damaged)
+    monkeypatch.setattr("zarrix.cli._demo.demo.CONTENDERS", damaged)
     assert main(small(tmp_path / "out")) == 1
     assert capsys.readouterr().err.startswith("zarrix: PNG gave a crop of frame ")
 

@@ -20,6 +20,8 @@ __all__ = [
     "add_common",
     "add_writing",
     "check_options",
+    "checked",
+    "codec",
     "option",
     "options_of",
     "size",
@@ -148,6 +150,31 @@ def lengths(text: str) -> Any:
             f"{text!r} are not lengths by names of dimensions, each once, as t=40,y=100"
         )
     return {name: int(number) for name, number in found.items()}
+
+
+def codec(text: str) -> Any:
+    """Reads a codec: ``none``, ``zstd:3``, ``gzip:6`` or ``blosc:zstd:5:bitshuffle``."""
+    # Import time: only --codec needs them.
+    from zarrix.codecs import Blosc, GZip, Zstd
+
+    name, *rest = text.split(":")
+    try:
+        if name == "none" and not rest:
+            return None
+        if name in ("auto", "keep") and not rest:
+            return name
+        if name in ("zstd", "gzip") and len(rest) <= 1:
+            level = int(rest[0]) if rest else 5
+            return Zstd(level=level) if name == "zstd" else GZip(level=level)
+        if name == "blosc" and len(rest) <= 3:
+            inner, level_text, shuffle = [*rest, *("zstd", "5", "bitshuffle")[len(rest) :]]
+            shuffles = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
+            return Blosc(cname=inner, clevel=int(level_text), shuffle=shuffles[shuffle])
+    except (ValueError, KeyError):
+        pass
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not a codec, such as none, zstd:3, gzip:6 or blosc:zstd:5:bitshuffle"
+    )
 
 
 def checked(

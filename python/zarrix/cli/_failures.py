@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zarrix._errors import ZarrixError
-from zarrix.cli._folder import DemoError
+from zarrix.cli._demo.folder import DemoError
 
 __all__ = ["UsageError", "sentence_of"]
 

@@ -27,7 +27,7 @@ NAMES = ("frames", "linked", "crop", "missing", "series", "crops")
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Frames of the demo, flow and depth at half their size, and an array that is incomplete."""
-    from zarrix.cli._scene import Scene
+    from zarrix.cli._demo.scene import Scene
 
     path: Path = tmp_path_factory.mktemp("demo") / "demo.zarr"
     group = zarr.open_group(path, mode="w", zarr_format=3)

@@ -26,13 +26,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import zarrix as zarr
-from zarrix.cli import _sheet
-from zarrix.cli._contenders import CONTENDERS, ZARR, Bytes, Contender, Shape, compressor
-from zarrix.cli._epochs import Epoch, epochs
-from zarrix.cli._folder import DemoError, Folder
+from zarrix.cli._demo import sheet
+from zarrix.cli._demo.contenders import CONTENDERS, ZARR, Bytes, Contender, Shape, compressor
+from zarrix.cli._demo.epochs import Epoch, epochs
+from zarrix.cli._demo.folder import DemoError, Folder
+from zarrix.cli._demo.report import Report, Row
+from zarrix.cli._demo.scene import Frame, Scene
 from zarrix.cli._interrupts import Interrupts
-from zarrix.cli._report import Report, Row
-from zarrix.cli._scene import Frame, Scene
 
 _SHEET = "contact-sheet.png"
 _NAMES = (*(contender.target for contender in CONTENDERS), _SHEET)
@@ -220,7 +220,7 @@ class _Demo:
         root = zarr.open_group(str(folder.path / ZARR.target), mode="r")
         with folder.unfinished(_SHEET) as path:
             halves = f"lr/{shape.height // 2}p"
-            _sheet.draw(root, halves, self._crops, shape.crop, title, path)
+            sheet.draw(root, halves, self._crops, shape.crop, title, path)
 
     def _note_crops(self, t: int, rgb: Bytes) -> None:
         size = self._shape.crop

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import zarrix as zarr
 from zarrix import ml
-from zarrix.cli._contenders import CONTENDERS, ZARR, Shape
+from zarrix.cli._demo.contenders import CONTENDERS, ZARR, Shape
 
 __all__ = ["Epoch", "epochs", "sentences"]
 

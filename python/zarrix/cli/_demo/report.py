@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 import zarrix as zarr
-from zarrix.cli._contenders import Shape
-from zarrix.cli._epochs import Epoch, sentences
+from zarrix.cli._demo.contenders import Shape
+from zarrix.cli._demo.epochs import Epoch, sentences
 
 # Columns of a terminal: for the table, and for the table with a column on storage.
 _WIDTH_OF_TABLE = 64

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Run the demo."""
     try:
         # Optional packages: those of the extra [demo].
-        from zarrix.cli import demo
+        from zarrix.cli._demo import demo
     except ImportError as error:
         missing = _EXTRAS.get((error.name or "").partition(".")[0])
         if missing is None:

@@ -63,7 +63,7 @@ def _read(file: Path) -> dict[str, str]:
     text = file.read_text(encoding="utf-8")
     if text.lstrip().startswith("{"):
         # Import time: the other form is the common one.
-        from zarrix.cli._verbs.verify import read_digests
+        from zarrix.cli._digests import read_digests
 
         return read_digests(file)
     # Import time: --help does not need it.

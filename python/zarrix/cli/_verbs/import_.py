@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import add_common, add_writing, checked, option, options_of, sizes
+from zarrix.cli._common import (
+    add_common,
+    add_writing,
+    checked,
+    codec,
+    option,
+    options_of,
+    sizes,
+)
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -63,31 +71,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_writing(parser)
     add_common(parser)
-
-
-def codec(text: str) -> Any:
-    """Reads a codec: ``none``, ``zstd:3``, ``gzip:6`` or ``blosc:zstd:5:bitshuffle``."""
-    # Import time: only --codec needs them.
-    from zarrix.codecs import Blosc, GZip, Zstd
-
-    name, *rest = text.split(":")
-    try:
-        if name == "none" and not rest:
-            return None
-        if name in ("auto", "keep") and not rest:
-            return name
-        if name in ("zstd", "gzip") and len(rest) <= 1:
-            level = int(rest[0]) if rest else 5
-            return Zstd(level=level) if name == "zstd" else GZip(level=level)
-        if name == "blosc" and len(rest) <= 3:
-            inner, level_text, shuffle = [*rest, *("zstd", "5", "bitshuffle")[len(rest) :]]
-            shuffles = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
-            return Blosc(cname=inner, clevel=int(level_text), shuffle=shuffles[shuffle])
-    except (ValueError, KeyError):
-        pass
-    raise argparse.ArgumentTypeError(
-        f"{text!r} is not a codec, such as none, zstd:3, gzip:6 or blosc:zstd:5:bitshuffle"
-    )
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:

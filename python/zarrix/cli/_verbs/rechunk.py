@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import CHUNKS, add_common, add_writing, lengths, options_of, tell_job
+from zarrix.cli._common import (
+    CHUNKS,
+    add_common,
+    add_writing,
+    codec,
+    lengths,
+    options_of,
+    tell_job,
+)
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix rechunk data.zarr/depth new.zarr --chunks 2,2,6",)
@@ -13,9 +21,6 @@ EXAMPLES = ("zarrix rechunk data.zarr/depth new.zarr --chunks 2,2,6",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    # A circle otherwise: both are verbs.
-    from zarrix.cli._verbs.import_ import codec
-
     parser.add_argument("source", help="an array, or a group with all arrays below it")
     parser.add_argument("dest", help="the new array or group")
     parser.add_argument("--chunks", type=lengths, metavar="N,N", help=CHUNKS)

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 
 from zarrix.cli._common import PATH, add_common, options_of, whole
-from zarrix.cli._output import complain
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix serve data.zarr",)
@@ -44,24 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Serve until Ctrl-C."""
-    try:
-        # Optional packages: those of the extra [view].
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        return complain(
-            f'serving needs {error.name}, which is not installed: pip install "zarrix[view]"', 2
-        )
+    # Import time: --help does not need it.
+    from zarrix.cli._serving import lacks_packages, require_loopback
+
+    code = lacks_packages("serving")
+    if code:
+        return code
     # Import time: --help does not need them.
-    from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path
     from zarrix.viewer._serve import LINKED, key_application, links
     from zarrix.viewer._server import LOOPBACK, hosts_of, leave_if_stuck, listen, server_of
 
-    if arguments.host not in LOOPBACK and not arguments.allow_network:
-        raise UsageError(
-            f"--host {arguments.host} shows the data to other machines; add --allow-network"
-        )
+    require_loopback(arguments)
     node = open_path(arguments.path, options_of(arguments, arguments.path))
     with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
         port = opened.getsockname()[1]

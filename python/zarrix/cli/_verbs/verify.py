@@ -43,6 +43,9 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need it.
     import zarrix as zarr
 
+    # Import time: --help does not need it.
+    from zarrix.cli._digests import read_digests
+
     before = None if arguments.digests is None else read_digests(arguments.digests)
     options = options_of(arguments, arguments.path)
     result = zarr.verify(
@@ -64,26 +67,3 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
             complain(f"all is not well, so that {arguments.write_digests} was not written", 3)
     ui.result(result)
     return 0 if result.ok else 3
-
-
-def read_digests(file: Path) -> dict[str, str]:
-    """The digests in a file.
-
-    Raises
-    ------
-    UsageError
-        It has none.
-    """
-    # Import time: --help does not need it.
-    from zarrix.cli._failures import UsageError
-
-    try:
-        found = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise UsageError(f"{file} is not a file of digests: it is not JSON, {error}") from None
-    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
-        raise UsageError(
-            f"{file} is not a file of digests: 'zarrix verify --write-digests' writes a JSON "
-            "object of a text for each key"
-        )
-    return found

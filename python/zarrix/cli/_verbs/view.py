@@ -8,7 +8,6 @@ import os
 import webbrowser
 
 from zarrix.cli._common import PATH, add_common, whole
-from zarrix.cli._output import complain
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix view data.zarr", "zarrix view data.zarr/rgb x.npy --no-browser")
@@ -50,26 +49,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Run the viewer until Ctrl-C."""
-    try:
-        # Optional packages: those of the extra [view].
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        return complain(
-            f'the viewer needs {error.name}, which is not installed: pip install "zarrix[view]"', 2
-        )
+    # Import time: --help does not need it.
+    from zarrix.cli._serving import lacks_packages, require_loopback
+
+    code = lacks_packages("the viewer")
+    if code:
+        return code
     # Import time: --help does not need them.
-    from zarrix.cli._failures import UsageError
     from zarrix.cli._opened import opened_roots
     from zarrix.viewer._app import application
     from zarrix.viewer._browser import has_browser, redirect_file, tunnel
     from zarrix.viewer._guard import Guard, new_token
     from zarrix.viewer._server import LOOPBACK, hosts_of, leave_if_stuck, listen, server_of
 
-    if arguments.host not in LOOPBACK and not arguments.allow_network:
-        raise UsageError(
-            f"--host {arguments.host} shows the data to other machines; add --allow-network"
-        )
+    require_loopback(arguments)
     roots = opened_roots(arguments.paths, dict(arguments.storage_option))
     token = new_token()
     with contextlib.closing(listen(arguments.host, arguments.port)) as opened:
