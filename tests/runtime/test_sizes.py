@@ -1,5 +1,9 @@
 """One grammar of sizes, wherever a user writes one."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import zarrix as zarr
@@ -39,6 +43,26 @@ def test_a_size_is_the_same_number_everywhere(text, count, tmp_path):
             for one in (text, count)
         )
         assert by_text.id == by_number.id
+
+
+SETTINGS = [name for name in dir(zarr.config) if name.endswith("_bytes") and name[0] != "_"]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_in_bytes_is_a_size(name):
+    before = getattr(zarr.config, name)
+    with zarr.config(**{name: "64M"}):
+        assert getattr(zarr.config, name) == 64 << 20
+        with pytest.raises(ValueError, match=f"{name}='64 apples'"):
+            zarr.config(**{name: "64 apples"})
+        assert getattr(zarr.config, name) == 64 << 20
+    assert getattr(zarr.config, name) == before
+    program = f"import zarrix; print(zarrix.config.{name})"
+    environment = {**os.environ, f"ZARRIX_{name.upper()}": "1.5 GB"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "1500000000\n"
 
 
 def test_numbers_are_sizes_where_they_cannot_be_lengths():

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._runtime.memory import memory_bytes
+from zarrix._runtime.sizes import parse_size
 
 __all__ = ["Config", "config"]
 
@@ -172,7 +173,7 @@ class Config:
         return _engine.chunk_cache_bytes()
 
     @chunk_cache_bytes.setter
-    def chunk_cache_bytes(self, count: int) -> None:
+    def chunk_cache_bytes(self, count: int | str) -> None:
         _engine.set_chunk_cache_bytes(_most_bytes("chunk_cache_bytes", count))
 
     @property
@@ -186,7 +187,7 @@ class Config:
         return _engine.result_cache_bytes()
 
     @result_cache_bytes.setter
-    def result_cache_bytes(self, count: int) -> None:
+    def result_cache_bytes(self, count: int | str) -> None:
         _engine.set_result_cache_bytes(_most_bytes("result_cache_bytes", count))
 
     # Only setters have literal types, because IPython's completer fails on a property that returns
@@ -247,8 +248,8 @@ class Config:
         return self._max_chunk_bytes
 
     @max_chunk_bytes.setter
-    def max_chunk_bytes(self, value: int) -> None:
-        self._max_chunk_bytes = _whole_number("max_chunk_bytes", value, least=1)
+    def max_chunk_bytes(self, value: int | str) -> None:
+        self._max_chunk_bytes = _bytes_of("max_chunk_bytes", value, least=1)
         _engine.set_most_answer_bytes(min(self._max_chunk_bytes, 2**64 - 1))
 
     @property
@@ -257,8 +258,8 @@ class Config:
         return self._max_variable_chunk_bytes
 
     @max_variable_chunk_bytes.setter
-    def max_variable_chunk_bytes(self, value: int) -> None:
-        self._max_variable_chunk_bytes = _whole_number("max_variable_chunk_bytes", value, least=1)
+    def max_variable_chunk_bytes(self, value: int | str) -> None:
+        self._max_variable_chunk_bytes = _bytes_of("max_variable_chunk_bytes", value, least=1)
 
     @property
     def max_document_bytes(self) -> int:
@@ -266,8 +267,8 @@ class Config:
         return self._max_document_bytes
 
     @max_document_bytes.setter
-    def max_document_bytes(self, value: int) -> None:
-        self._max_document_bytes = _whole_number("max_document_bytes", value, least=1)
+    def max_document_bytes(self, value: int | str) -> None:
+        self._max_document_bytes = _bytes_of("max_document_bytes", value, least=1)
 
     def __call__(self, **settings: Any) -> _Restore:
         """Set several settings at once; use the result in ``with`` to restore the old values.
@@ -479,9 +480,16 @@ def _whole_number(name: str, value: Any, least: int) -> int:
     return int(number)
 
 
+def _bytes_of(name: str, value: Any, least: int) -> int:
+    """A number of bytes, or a text such as ``"2 GiB"``; numbers are not bounded."""
+    if isinstance(value, str):
+        return parse_size(value, name, least=least)
+    return _whole_number(name, value, least)
+
+
 def _most_bytes(name: str, value: Any) -> int:
     """A limit of memory; one that no machine reaches is the largest that the engine knows."""
-    return min(_whole_number(name, value, least=0), sys.maxsize)
+    return min(_bytes_of(name, value, least=0), sys.maxsize)
 
 
 def _parse_bool(text: str) -> bool | str:
@@ -495,16 +503,16 @@ def _parse_format(text: str) -> int | str:
 _VARIABLES: dict[str, Callable[[str], Any]] = {
     "threads": int,
     "concurrent_requests": int,
-    "chunk_cache_bytes": int,
-    "result_cache_bytes": int,
+    "chunk_cache_bytes": str,
+    "result_cache_bytes": str,
     "default_zarr_format": _parse_format,
     "durability": str,
     "write_empty_chunks": _parse_bool,
     "read_missing_chunks": _parse_bool,
     "allow_pickle": _parse_bool,
-    "max_chunk_bytes": int,
-    "max_variable_chunk_bytes": int,
-    "max_document_bytes": int,
+    "max_chunk_bytes": str,
+    "max_variable_chunk_bytes": str,
+    "max_document_bytes": str,
 }
 
 
