@@ -259,6 +259,24 @@ def test_an_order_of_zarr_python_that_would_do_nothing_is_refused():
     assert config.get("array.order") == "C"
 
 
+def test_the_size_of_automatic_shards_is_that_of_zarr_python():
+    # As anndata: around the creation of each array.
+    def shards(**arguments):
+        shape, chunks = (4000, 4000), (100, 100)
+        made = zarr.create_array({}, shape=shape, chunks=chunks, dtype="f4", **arguments)
+        return made.shards
+
+    before = shards(shards="auto")
+    with config.set({"array.target_shard_size_bytes": 1 << 20}):
+        assert shards(shards="auto") == (400, 400)
+        assert shards(shards=(200, 200)) == (200, 200)
+        assert shards(shards=None) is None
+        assert config.get("array.target_shard_size_bytes") == 1 << 20
+    assert shards(shards="auto") == before == shards(shards="64 MiB")
+    with pytest.raises(ValueError, match=r"array\.target_shard_size_bytes=-1"):
+        config.set({"array.target_shard_size_bytes": -1})
+
+
 def test_info_complete_counts_all_members():
     for zarr_format in (2, 3):
         root = zarr.group(zarr_format=zarr_format)

@@ -240,9 +240,15 @@ def _partition(
     else:
         chunk = _at_least_one(normalize_chunks(chunks, shape, itemsize)) if shape else ()
     if shard == () and shape:
-        limit = None if shards == "auto" else _limit_of(shards)
+        limit = _automatic_limit() if shards == "auto" else _limit_of(shards)
         shard = guess_shards(shape, chunk, itemsize, limit)
     return chunk, shard, location
+
+
+def _automatic_limit() -> int | None:
+    # zarr-python's name for what programs set around the creation of an array.
+    given = config.get("array.target_shard_size_bytes")
+    return None if given is None else parse_size(given, "array.target_shard_size_bytes")
 
 
 def _limit_of(shards: str) -> int:

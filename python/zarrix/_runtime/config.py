@@ -113,10 +113,10 @@ class Config:
         "_allow_pickle",
         "_default_zarr_format",
         "_durability",
-        "_ignored",
         "_max_chunk_bytes",
         "_max_document_bytes",
         "_max_variable_chunk_bytes",
+        "_others",
         "_read_missing_chunks",
         "_write_empty_chunks",
         # Whether durability is "fsync", for writes; a property would add a frame to each write.
@@ -130,7 +130,7 @@ class Config:
         self._write_empty_chunks: bool | None = None
         self._read_missing_chunks = True
         self._allow_pickle = False
-        self._ignored: dict[str, Any] = {}
+        self._others: dict[str, Any] = {}
         memory = memory_bytes()
         self.result_cache_bytes = min(_MOST_RESULT_CACHE_BYTES, memory // 16)
         self.max_chunk_bytes = _default_chunk_bytes(memory)
@@ -325,14 +325,15 @@ class Config:
             default = None
         if key in _FIXED:
             return _FIXED[key][0]
-        return self._ignored.get(key, _WITHOUT_EFFECT.get(key, default))
+        return self._others.get(key, _WITHOUT_EFFECT.get(key, default))
 
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
         """Set settings by their names here or in zarr-python 3.
 
         These settings of zarr-python have an effect: ``threading.max_workers``,
         ``async.concurrency``, ``default_zarr_format``, ``array.write_empty_chunks``,
-        ``array.read_missing_chunks`` and ``array.allow_unsafe_pickle_decode``. Settings that would
+        ``array.read_missing_chunks``, ``array.allow_unsafe_pickle_decode`` and
+        ``array.target_shard_size_bytes``. Settings that would
         change results or documents, such as ``array.order``, take only the value that is in effect
         here. Those about how zarr-python does its work are stored with a warning, and have no
         effect. A name that neither library has is an error, and no setting changes.
@@ -365,22 +366,22 @@ class Config:
         """
         named = {key.replace("__", "."): value for key, value in more.items()}
         ours: dict[str, Any] = {}
-        ignored = {}
+        others = {}
         for key, value in _flat({**(settings or {}), **named}):
             name = _ZARR_NAMES.get(key, key)
             if name in _VARIABLES:
                 ours[name] = value
             elif _is_known(key):
-                ignored[key] = value
+                others[key] = value
             else:
                 raise TypeError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
-        for key, value in ignored.items():
+        for key, value in others.items():
             _refuse_or_warn(key, value)
         if ours.get("threads", 1) is None:
             del ours["threads"]
         restore = self(**ours)
-        restore.before_ignored = self._ignored
-        self._ignored = {**self._ignored, **ignored}
+        restore.before_others = self._others
+        self._others = {**self._others, **others}
         return restore
 
     def reset(self) -> None:
@@ -401,13 +402,20 @@ class Config:
         for name in _VARIABLES:
             if name != "threads":
                 setattr(self, name, getattr(defaults, name))
-        self._ignored = {}
+        self._others = {}
 
     @property
     def config(self) -> dict[str, Any]:
         """All settings by zarr-python 3's names, as nested dicts; changing it changes nothing."""
         nested: dict[str, Any] = {}
-        for key in ("default_zarr_format", *_ZARR_NAMES, *_FIXED, *_WITHOUT_EFFECT, *self._ignored):
+        for key in (
+            "default_zarr_format",
+            *_ZARR_NAMES,
+            *_FIXED,
+            _SHARD_BYTES,
+            *_WITHOUT_EFFECT,
+            *self._others,
+        ):
             *above, name = key.split(".")
             inner = nested
             for part in above:
@@ -428,7 +436,7 @@ class Config:
         >>> zarr.config.to_dict()["durability"]
         'process'
         """
-        return {**{name: getattr(self, name) for name in _VARIABLES}, **self._ignored}
+        return {**{name: getattr(self, name) for name in _VARIABLES}, **self._others}
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in _VARIABLES)
@@ -438,12 +446,12 @@ class Config:
 class _Restore:
     """Restores settings at the end of a ``with`` block."""
 
-    __slots__ = ("_before", "_config", "before_ignored")
+    __slots__ = ("_before", "_config", "before_others")
 
     def __init__(self, config: Config, before: dict[str, Any]) -> None:
         self._config = config
         self._before = before
-        self.before_ignored: dict[str, Any] | None = None
+        self.before_others: dict[str, Any] | None = None
 
     def __enter__(self) -> Config:
         return self._config
@@ -456,8 +464,8 @@ class _Restore:
     ) -> None:
         for name, value in self._before.items():
             setattr(self._config, name, value)
-        if self.before_ignored is not None:
-            self._config._ignored = self.before_ignored
+        if self.before_others is not None:
+            self._config._others = self.before_others
 
 
 def _yes_or_no(name: str, value: Any) -> bool:
@@ -528,8 +536,9 @@ _ZARR_NAMES = {
 _FIXED: dict[str, tuple[Any, str]] = {
     "array.order": ("C", "pass order='F' where the array is created"),
     "array.rectilinear_chunks": (True, "leave it out: chunks of any lengths are always allowed"),
-    "array.target_shard_size_bytes": (None, "pass shards= where the array is created"),
 }
+# Bytes of a shard with ``shards="auto"``, at most; None is the choice of zarrix.
+_SHARD_BYTES = "array.target_shard_size_bytes"
 # How zarr-python does its work, which changes no result: another value warns.
 _WITHOUT_EFFECT: dict[str, Any] = {
     "array.sharding_coalesce_max_bytes": 16 << 20,
@@ -559,14 +568,17 @@ def _is_known(key: str) -> bool:
     return (
         key in _VARIABLES
         or key in _ZARR_NAMES
-        or key in {**_FIXED, **_WITHOUT_EFFECT}
+        or key in (*_FIXED, _SHARD_BYTES, *_WITHOUT_EFFECT)
         or _of_part(key)
     )
 
 
 def _refuse_or_warn(key: str, value: Any) -> None:
     """Tell that a setting of zarr-python has no effect here, unless it is what is in effect."""
-    if key in _FIXED:
+    if key == _SHARD_BYTES:
+        if value is not None:
+            parse_size(value, key)
+    elif key in _FIXED:
         fixed, instead = _FIXED[key]
         if value != fixed:
             raise ValueError(f"config {key!r} is {fixed!r} here and not {value!r}: {instead}")
@@ -582,7 +594,7 @@ def _of_part(key: str) -> bool:
 
 
 def _known_names() -> list[str]:
-    return [*_VARIABLES, *_ZARR_NAMES, *_FIXED, *_WITHOUT_EFFECT, *_OF_PARTS]
+    return [*_VARIABLES, *_ZARR_NAMES, *_FIXED, _SHARD_BYTES, *_WITHOUT_EFFECT, *_OF_PARTS]
 
 
 def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
