@@ -1,6 +1,7 @@
 """What arrays and groups give but are not built on is imported when first asked for."""
 
 import importlib
+from pathlib import Path
 
 import pytest
 import zarrix as zarr
@@ -23,3 +24,9 @@ def test_an_array_gives_its_group_and_both_give_their_asynchronous_counterparts(
     assert z.parent == zarr.open_group(z.store, path="a")
     assert z.async_array.array == z
     assert z.file.async_group.group == z.file
+
+
+def test_the_page_of_the_design_counts_the_names() -> None:
+    page = (Path(__file__).parents[2] / "docs/design.md").read_text(encoding="utf-8")
+    number = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    assert f" and {number[len(HOMES)]} names that a node gives its user" in " ".join(page.split())
