@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import random
@@ -167,7 +168,7 @@ def test_a_format_that_gives_other_pixels_is_reported(
         yield lambda t, top, left: np.zeros((3, size, size), np.uint8)
 
     damaged = [c._replace(reader=wrong) if c.name == "PNG" else c for c in CONTENDERS]
-    monkeypatch.setattr("zarrix.cli._demo.demo.CONTENDERS", damaged)
+    monkeypatch.setattr(importlib.import_module("zarrix.cli._demo.demo"), "CONTENDERS", damaged)
     assert main(small(tmp_path / "out")) == 1
     assert capsys.readouterr().err.startswith("zarrix: PNG gave a crop of frame ")
 

@@ -21,7 +21,6 @@ from typing import Any, Literal
 from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._runtime.memory import memory_bytes
-from zarrix._runtime.sizes import parse_size
 
 __all__ = ["Config", "config"]
 
@@ -491,6 +490,9 @@ def _whole_number(name: str, value: Any, least: int) -> int:
 def _bytes_of(name: str, value: Any, least: int) -> int:
     """A number of bytes, or a text such as ``"2 GiB"``; numbers are not bounded."""
     if isinstance(value, str):
+        # Import time: few settings are texts.
+        from zarrix._runtime.sizes import parse_size
+
         return parse_size(value, name, least=least)
     return _whole_number(name, value, least)
 
@@ -577,6 +579,9 @@ def _refuse_or_warn(key: str, value: Any) -> None:
     """Tell that a setting of zarr-python has no effect here, unless it is what is in effect."""
     if key == _SHARD_BYTES:
         if value is not None:
+            # Import time: few programs set it.
+            from zarrix._runtime.sizes import parse_size
+
             parse_size(value, key)
     elif key in _FIXED:
         fixed, instead = _FIXED[key]
