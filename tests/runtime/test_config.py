@@ -10,6 +10,7 @@ import zarrix as zarr
 from zarrix import _engine
 from zarrix._errors import MetadataError
 from zarrix._runtime import config as _config
+from zarrix._runtime import zarr_settings
 from zarrix._runtime.config import Config, config
 
 
@@ -236,19 +237,19 @@ def test_every_setting_that_is_accepted_has_an_effect_or_says_so():
         with config(**{name: value}):
             assert observed() != before, name
         assert observed() == before, name
-    for theirs, ours in _config._ZARR_NAMES.items():
+    for theirs, ours in zarr_settings.OUR_NAMES.items():
         value = EFFECTS[ours][0]
         with config.set({theirs: value}):
             assert getattr(config, ours) == value
-    for name, (fixed, instead) in _config._FIXED.items():
+    for name, (fixed, instead) in zarr_settings.FIXED.items():
         before = config.to_dict()
         with pytest.raises(ValueError, match=f"{name}.*{instead[:10]}"):
             config.set({name: "another"})
         assert config.to_dict() == before
         with config.set({name: fixed}):
             assert config.get(name) == fixed
-    parts = [f"{one}x" if one[-1] in "._" else one for one in _config._OF_PARTS]
-    for name in [*_config._WITHOUT_EFFECT, *parts]:
+    parts = [f"{one}x" if one[-1] in "._" else one for one in zarr_settings.OF_PARTS]
+    for name in [*zarr_settings.WITHOUT_EFFECT, *parts]:
         with pytest.warns(UserWarning, match=f"{name}.*has no effect"):
             config.set({name: "another"}).__exit__(None, None, None)
 

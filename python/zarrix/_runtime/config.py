@@ -14,13 +14,23 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
 from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._runtime.memory import memory_bytes
+from zarrix._runtime.zarr_settings import (
+    FIXED,
+    OF_PARTS,
+    OUR_NAMES,
+    WITHOUT_EFFECT,
+    flat,
+    is_of_zarr,
+    refuse_or_warn,
+    zarr_names,
+)
 
 __all__ = ["Config", "config"]
 
@@ -315,16 +325,16 @@ class Config:
         >>> zarr.config.get("array.order"), zarr.config.get("json_indent")
         ('C', 2)
         """
-        name = _ZARR_NAMES.get(key, key)
+        name = OUR_NAMES.get(key, key)
         if name in _VARIABLES:
             return getattr(self, name)
         if default is _NOT_GIVEN:
             if not _is_known(key):
                 raise KeyError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
             default = None
-        if key in _FIXED:
-            return _FIXED[key][0]
-        return self._others.get(key, _WITHOUT_EFFECT.get(key, default))
+        if key in FIXED:
+            return FIXED[key][0]
+        return self._others.get(key, WITHOUT_EFFECT.get(key, default))
 
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
         """Set settings by their names here or in zarr-python 3.
@@ -366,8 +376,8 @@ class Config:
         named = {key.replace("__", "."): value for key, value in more.items()}
         ours: dict[str, Any] = {}
         others = {}
-        for key, value in _flat({**(settings or {}), **named}):
-            name = _ZARR_NAMES.get(key, key)
+        for key, value in flat({**(settings or {}), **named}):
+            name = OUR_NAMES.get(key, key)
             if name in _VARIABLES:
                 ours[name] = value
             elif _is_known(key):
@@ -375,7 +385,7 @@ class Config:
             else:
                 raise TypeError(f"config has no setting {key!r}{suggestion(key, _known_names())}")
         for key, value in others.items():
-            _refuse_or_warn(key, value)
+            refuse_or_warn(key, value)
         if ours.get("threads", 1) is None:
             del ours["threads"]
         restore = self(**ours)
@@ -407,14 +417,7 @@ class Config:
     def config(self) -> dict[str, Any]:
         """All settings by zarr-python 3's names, as nested dicts; changing it changes nothing."""
         nested: dict[str, Any] = {}
-        for key in (
-            "default_zarr_format",
-            *_ZARR_NAMES,
-            *_FIXED,
-            _SHARD_BYTES,
-            *_WITHOUT_EFFECT,
-            *self._others,
-        ):
+        for key in ("default_zarr_format", *zarr_names(), *self._others):
             *above, name = key.split(".")
             inner = nested
             for part in above:
@@ -526,89 +529,13 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
 }
 
 
-_ZARR_NAMES = {
-    "threading.max_workers": "threads",
-    "async.concurrency": "concurrent_requests",
-    "array.write_empty_chunks": "write_empty_chunks",
-    "array.read_missing_chunks": "read_missing_chunks",
-    "array.allow_unsafe_pickle_decode": "allow_pickle",
-}
-# What would change results or what is stored: the one value that is in effect here, and what to do
-# instead of setting another one.
-_FIXED: dict[str, tuple[Any, str]] = {
-    "array.order": ("C", "pass order='F' where the array is created"),
-    "array.rectilinear_chunks": (True, "leave it out: chunks of any lengths are always allowed"),
-}
-# Bytes of a shard with ``shards="auto"``, at most; None is the choice of zarrix.
-_SHARD_BYTES = "array.target_shard_size_bytes"
-# How zarr-python does its work, which changes no result: another value warns.
-_WITHOUT_EFFECT: dict[str, Any] = {
-    "array.sharding_coalesce_max_bytes": 16 << 20,
-    "array.sharding_coalesce_max_gap_bytes": 4 << 10,
-    "async.timeout": None,
-    "buffer": "zarr.buffer.cpu.Buffer",
-    "codec_pipeline.batch_size": 1,
-    "codec_pipeline.path": "zarr.core.codec_pipeline.BatchedCodecPipeline",
-    "json_indent": 2,
-    "ndbuffer": "zarr.buffer.cpu.NDBuffer",
-}
-
-
-# Prefixes of the other settings of zarr-python, for parts of it that do not exist here.
-_OF_PARTS = (
-    "buffer",
-    "ndbuffer",
-    "codecs.",
-    "codec_pipeline.",
-    "array.v2_default_",
-    "array.v3_default_",
-)
-
-
 def _is_known(key: str) -> bool:
     """Whether zarrix or zarr-python has a setting of that name."""
-    return (
-        key in _VARIABLES
-        or key in _ZARR_NAMES
-        or key in (*_FIXED, _SHARD_BYTES, *_WITHOUT_EFFECT)
-        or _of_part(key)
-    )
-
-
-def _refuse_or_warn(key: str, value: Any) -> None:
-    """Tell that a setting of zarr-python has no effect here, unless it is what is in effect."""
-    if key == _SHARD_BYTES:
-        if value is not None:
-            # Import time: few programs set it.
-            from zarrix._runtime.sizes import parse_size
-
-            parse_size(value, key)
-    elif key in _FIXED:
-        fixed, instead = _FIXED[key]
-        if value != fixed:
-            raise ValueError(f"config {key!r} is {fixed!r} here and not {value!r}: {instead}")
-    elif value != _WITHOUT_EFFECT.get(key):
-        # Import time: few settings warn.
-        from zarrix._runtime.caller import warn_caller
-
-        warn_caller(f"config {key!r} of zarr-python has no effect in zarrix", UserWarning)
-
-
-def _of_part(key: str) -> bool:
-    return any(key == one or (one[-1] in "._" and key.startswith(one)) for one in _OF_PARTS)
+    return key in _VARIABLES or is_of_zarr(key)
 
 
 def _known_names() -> list[str]:
-    return [*_VARIABLES, *_ZARR_NAMES, *_FIXED, _SHARD_BYTES, *_WITHOUT_EFFECT, *_OF_PARTS]
-
-
-def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Flatten settings that may be nested as in zarr-python to names with dots."""
-    for name, value in settings.items():
-        if isinstance(value, Mapping) and not _of_part(f"{above}{name}"):
-            yield from _flat(value, f"{above}{name}.")
-        else:
-            yield f"{above}{name}", value
+    return [*_VARIABLES, *zarr_names(), *OF_PARTS]
 
 
 def _warn_of_variables() -> None:

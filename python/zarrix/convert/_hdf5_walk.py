@@ -289,7 +289,7 @@ class _Walk:
         )
 
     def _dimension_names(self, dataset: Any) -> list[str | None] | None:
-        """The names that dimension scales give to the axes; all names, where there is no axis."""
+        """The names that dimension scales give to the axes; those of all scales for a scalar."""
         names: list[str | None] = []
         with contextlib.suppress(RuntimeError, KeyError, ValueError):
             is_scale = self._h5py.h5ds.is_scale(dataset.id)
