@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,16 @@ def test_what_hdf5_cannot_read_is_an_error(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
     done = run_with_failing_calls(EACH_READ, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_place_that_no_file_has_is_not_of_the_system(told: bool) -> None:
+    from zarrix.convert._hdf5_file import raise_of_system
+
+    for code in (errno.EINVAL, errno.EOVERFLOW):
+        text = f"file read failed: time = x, errno = {code}, error message = 'y'"
+        raise_of_system(OSError(code, text) if told else KeyError(text), "x.h5")
+    text = f"file read failed: time = x, errno = {errno.EIO}, error message = 'y'"
+    with pytest.raises(OSError) as caught:
+        raise_of_system(OSError(errno.EIO, text) if told else KeyError(text), "x.h5")
+    assert caught.value.errno == errno.EIO

@@ -253,3 +253,14 @@ def test_lazy_data_is_computed_before_its_array_is_replaced(name: str, tmp_path:
     found = zarr.open(path, mode="r")
     found = found["arr"] if name == "save_group" else found
     np.testing.assert_array_equal(found[:], np.arange(10)[::-1] + 1)
+
+
+def test_values_in_a_circle_and_in_many_tasks_are_looked_at_once(tmp_path: Path) -> None:
+    from zarrix._array.source import stored_arrays
+
+    z = zarr.array(np.arange(3), store=tmp_path / "a")
+    circle: list[Any] = [z]
+    for _ in range(60):
+        circle = [circle, circle]
+    circle.append(circle)
+    assert list(stored_arrays(circle)) == [z]

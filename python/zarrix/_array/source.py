@@ -42,8 +42,13 @@ def stored_arrays(value: Any) -> Iterator[Any]:
     itself in a task are not.
     """
     waiting = [value]
+    # Values hold each other in circles, and graphs have one value in many tasks.
+    seen: dict[int, Any] = {}
     while waiting:
         one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
         if isinstance(one, Array) or _is_of_zarr_python(one):
             yield one
         else:

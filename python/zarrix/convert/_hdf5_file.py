@@ -9,6 +9,7 @@ back what it has written, and the first error is raised behind its back.
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import io
 import os
@@ -17,6 +18,9 @@ from collections.abc import Iterator
 from typing import Any
 
 __all__ = ["library", "new_file", "raise_of_system"]
+
+# What the system says of a place that no file has: a damaged file names it.
+_OF_A_PLACE = frozenset((errno.EINVAL, errno.EOVERFLOW))
 
 
 def library() -> Any:
@@ -39,11 +43,11 @@ def raise_of_system(error: BaseException, path: str) -> None:
 
     h5py has the number of the error in a text, and one that was raised here has it as itself.
     """
-    if isinstance(error, OSError) and error.errno:
+    if isinstance(error, OSError) and error.errno and error.errno not in _OF_A_PLACE:
         raise error
     found = re.search(r"read failed:.*errno = ([1-9]\d*)", str(error), re.DOTALL)
-    if found:
-        number = int(found[1])
+    number = int(found[1]) if found else 0
+    if number and number not in _OF_A_PLACE:
         raise OSError(number, os.strerror(number), path) from None
 
 
