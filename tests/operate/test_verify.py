@@ -1,6 +1,5 @@
-"""Verify, repair, diff: what is broken is named, put aside and never deleted."""
+"""Verify: everything is looked at, and what is broken is named."""
 
-import errno
 import json
 import multiprocessing
 import os
@@ -11,18 +10,6 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix.cli import main
-
-
-@pytest.fixture
-def root(tmp_path):
-    """A v2 hierarchy with two arrays, on disk."""
-    group = zarr.open_group(tmp_path / "x.zarr", mode="w")
-    group.attrs["title"] = "t"
-    for name in ("a", "b/c"):
-        array = group.create_dataset(name, shape=(20, 30), chunks=(5, 10), dtype="<i4")
-        array[...] = np.arange(600).reshape(20, 30)
-        array.attrs["unit"] = "mm"
-    return group
 
 
 def test_a_sound_hierarchy_verifies_and_is_counted(root):
@@ -333,212 +320,6 @@ def test_cleaning_takes_nothing_from_writers_at_work(root):
     assert [writer.exitcode for writer in writers] == [0, 0]
 
 
-def test_repair_puts_aside_what_is_broken_so_that_the_rest_reads(root):
-    store = root.store
-    broken = {"a/0.1": b"no chunk", "b/c/.zattrs": b"]", "a/1.0": b""}
-    for key, value in broken.items():
-        store[key] = value
-    done = zarr.repair(store)
-    assert done.set_aside == {key: f"{key}.broken" for key in sorted(broken)}
-    assert {key: store[f"{key}.broken"] for key in broken} == broken
-    assert {one.kind for one in zarr.verify(store).problems} == {"aside"}
-    assert zarr.verify(store).strangers == []
-    wanted = np.arange(600).reshape(20, 30)
-    wanted[:5, 10:20] = 0
-    wanted[5:10, :10] = 0
-    fresh = zarr.open_group(store.path, mode="r")
-    assert np.array_equal(fresh["a"][...], wanted)
-    assert dict(fresh["b/c"].attrs) == {}
-    store["a/0.1"] = b"again"
-    assert zarr.repair(store).set_aside == {"a/0.1": "a/0.1.broken-2"}
-    assert "put aside: a/0.1" in str(done)
-
-
-class Unread(dict):
-    """A mapping that cannot read one value."""
-
-    key, error = "", PermissionError(errno.EACCES, "Permission denied")
-
-    def __getitem__(self, key):
-        if key == self.key:
-            raise self.error
-        return super().__getitem__(key)
-
-
-@pytest.mark.parametrize("key", [".zarray", ".zattrs", "1"])
-@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ESTALE])
-def test_what_the_system_does_not_read_is_not_taken_for_broken(key, code):
-    values = Unread()
-    z = zarr.create(6, chunks=2, store=values, dtype="i4", compressor=None, zarr_format=2)
-    z[:] = 7
-    z.attrs["unit"] = "m"
-    before = dict(values)
-    values.key, values.error = key, OSError(code, os.strerror(code))
-    told = zarr.verify(values)
-    assert [(one.kind, one.key) for one in told.problems] == [("unread", key)]
-    assert "cannot be read" in str(told)
-    done = zarr.repair(values)
-    assert done.set_aside == {}
-    assert [one.key for one in done.kept] == [key]
-    assert {name: dict.__getitem__(values, name) for name in values} == before
-
-
-def test_repair_looks_once_at_everything_and_once_more_at_what_is_broken(tmp_path):
-    """It read the whole array again for each of its broken chunks."""
-
-    class Counting(zarr.storage.WrapperStore):
-        got = 0
-
-        def _fetch(self, keys):
-            Counting.got += len(keys)
-            return super()._fetch(keys)
-
-    z = zarr.create(200, chunks=1, dtype="i4", compressor=None, store=zarr.MemoryStore())
-    z[:] = 1
-    for number in range(0, 200, 4):
-        z.store[str(number)] = b"short"
-    assert len(zarr.repair(Counting(z.store)).set_aside) == 50
-    # All chunks once, each broken one and the metadata once more under the lock.
-    assert Counting.got < 200 + 50 * 8
-    assert z[:].tolist() == [0, 1, 1, 1] * 50
-
-
-def test_repair_tells_how_far_it_is_in_each_of_its_phases(root):
-    root.store["a/0.1"] = root.store["a/1.1"] = b"no chunk"
-    seen = []
-    zarr.repair(root.store, progress=lambda done, total: seen.append((done, total)))
-    assert [one for one in seen if one[0] == one[1]] == [(7, 7), (24, 24), (2, 2)]
-
-
-class _StoppedError(Exception):
-    pass
-
-
-def test_an_interrupted_repair_says_what_it_has_put_aside(root):
-    root.store["a/0.1"] = root.store["a/1.1"] = root.store["b/c/0.0"] = b"no chunk"
-
-    def stop(done, total):
-        if (done, total) == (2, 3):
-            raise _StoppedError
-
-    with pytest.raises(_StoppedError) as stopped:
-        zarr.repair(root.store, progress=stop)
-    (note,) = stopped.value.__notes__
-    assert note.splitlines()[1:] == [
-        "put aside: a/0.1 -> a/0.1.broken",
-        "put aside: a/1.1 -> a/1.1.broken",
-    ]
-    assert root.store["b/c/0.0"] == b"no chunk"
-
-
-def test_a_chunk_that_was_written_anew_meanwhile_stays(root):
-    root.store["a/0.1"] = b"no chunk"
-
-    def write(done, total):
-        if total == 24 and done == 24:
-            root["a"][:5, 10:20] = 7
-
-    done = zarr.repair(root.store, progress=write)
-    assert (done.set_aside, [one.key for one in done.kept]) == ({}, ["a/0.1"])
-    assert (root["a"][:5, 10:20] == 7).all()
-
-
-def test_repair_of_what_is_sound_changes_nothing(root):
-    before = dict(root.store)
-    assert zarr.repair(root.store).set_aside == {}
-    assert dict(root.store) == before
-
-
-def test_what_was_put_aside_does_not_keep_the_store_from_being_replaced(root):
-    root.store["a/0.0"] = b"no chunk"
-    zarr.repair(root.store)
-    zarr.open_group(root.store.path, mode="w")
-    assert os.listdir(root.store.path) == [".zgroup"]
-
-
-def test_diff_names_nodes_metadata_attributes_and_chunks(root, tmp_path):
-    other = zarr.open_group(tmp_path / "y.zarr", mode="w")
-    zarr.copy_all(root, other)
-    other.attrs.update(root.attrs.asdict())
-    same = zarr.diff(root, other)
-    assert (same.same, same.nodes, same.chunks, bool(same)) == (True, 4, 24, False)
-    assert "no difference" in str(same)
-    other["a"][7, 25] = -1
-    other["a"].attrs["unit"] = "cm"
-    other.create_dataset("d", shape=3, dtype="i4")
-    other["b/c"].resize(20, 29)
-    found = zarr.diff(root, other)
-    assert [(d.path, d.kind, d.name) for d in found.differences] == [
-        ("a", "attribute", "unit"),
-        ("a", "chunk", "(1, 2)"),
-        ("b/c", "metadata", "shape"),
-        ("d", "node", "kind"),
-    ]
-    assert "/a chunk (1, 2)" in str(found)
-    assert json.loads(found.to_json())["same"] is False
-
-
-def test_arrays_that_read_the_same_differ_only_in_how_they_are_stored(tmp_path):
-    values = np.array([1.0, np.nan, -0.0, 3.0])
-    a = zarr.array(values, chunks=2)
-    b = zarr.array(values, chunks=3, compressor=None)
-    names = [(d.kind, d.name) for d in zarr.diff(a, b).differences]
-    assert names == [("metadata", "chunks"), ("metadata", "codecs")]
-    c = zarr.array(np.array([1.0, np.nan, 0.0, 3.0]), chunks=2)
-    assert [str(d) for d in zarr.diff(a, c).differences] == ["/ chunk (1,)"]
-
-
-def test_diff_looks_at_stored_chunks_and_not_at_those_that_could_be():
-    a, b = (
-        zarr.zeros((10**5, 10**5), chunks=(3, 3), dtype="u1", store=zarr.MemoryStore())
-        for _ in range(2)
-    )
-    a[50, 70] = b[50, 70] = 1
-    b[99_998:, 5] = 2
-    found = zarr.diff(a, b)
-    assert [one.name for one in found.differences] == ["(33332, 1)", "(33333, 1)"]
-    assert found.chunks == 3
-    b.store[".zarray"] = b.store[".zarray"].replace(b'"fill_value": 0', b'"fill_value": 1')
-    assert ("metadata", "fill_value") in [(d.kind, d.name) for d in zarr.diff(a, b).differences]
-
-
-def test_chunks_of_another_grid_are_compared_where_either_stores_something():
-    values = np.zeros((40, 50), "i4")
-    values[11, 12], values[39, 49] = 1, 2
-    a, b = zarr.array(values, chunks=(7, 50)), zarr.array(values, chunks=(16, 9))
-    for one in (a, b):
-        for key, _ in one._io.stored_chunks():
-            if not one[one._metadata.chunk_region(one._io.stored_chunks([key])[0][1])].any():
-                del one.store[key]
-    assert [d.kind for d in zarr.diff(a, b).differences] == ["metadata"]
-    b[20, 20], a[30, 0] = 5, 6
-    chunks = [d.name for d in zarr.diff(a, b).differences if d.kind == "chunk"]
-    assert chunks == ["(2, 0)", "(4, 0)"]
-
-
-def test_diff_of_broken_metadata_is_an_error_of_this_package(root):
-    root.store["a/.zarray"] = b"{"
-    with pytest.raises(zarr.errors.ZarrixError, match=r"cannot compare: .*a/\.zarray"):
-        zarr.diff(root, zarr.group())
-
-
-def test_diff_and_digests_tell_how_far_they_are(root):
-    seen = []
-    zarr.diff(root, root, progress=lambda done, total: seen.append((done, total)))
-    assert [one for one in seen if one[0] == one[1]] == [(7, 7), (7, 7), (48, 48)]
-    seen.clear()
-    zarr.digests(root, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (31, 31)
-
-
-def test_the_progress_is_told_and_drawn(root, capsys):
-    seen = []
-    zarr.verify(root.store, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (24, 24)
-    zarr.verify(root.store, progress=True)
-    assert "24 of 24 chunks" in capsys.readouterr().err
-
-
 def test_the_command_line_says_it_by_text_json_and_exit_code(root, capsys):
     path = root.store.path
     assert main(["verify", path]) == 0
@@ -558,16 +339,6 @@ def test_the_command_line_says_it_by_text_json_and_exit_code(root, capsys):
     assert main(["verify", "not/there"]) == 1
 
 
-def test_stores_in_memory_are_verified_and_repaired_too():
-    store = zarr.MemoryStore()
-    z = zarr.open_array(store, mode="w", shape=6, chunks=2, dtype="i4", compressor=None)
-    z[:] = 1
-    store["1"] = b"short"
-    assert [p.key for p in zarr.verify(store).problems] == ["1"]
-    zarr.repair(store)
-    assert z[:].tolist() == [1, 1, 0, 0, 1, 1]
-
-
 def test_a_folder_that_was_set_aside_to_be_deleted_is_a_leftover(root):
     folder = root.store.path
     aside = os.path.join(folder, "gone.4711-0.partial")
@@ -579,43 +350,3 @@ def test_a_folder_that_was_set_aside_to_be_deleted_is_a_leftover(root):
     assert zarr.verify(root.store, clean=True).removed == ["gone.4711-0.partial"]
     assert not os.path.exists(aside)
     assert zarr.verify(root.store).ok
-
-
-def test_digests_name_what_was_swapped_changed_lost_or_came(root):
-    def swap(a, b):
-        root.store[a], root.store[b] = root.store[b], root.store[a]
-
-    def told():
-        found = zarr.verify(root.store, digests=before)
-        return {problem.key: str(problem) for problem in found.problems}
-
-    before = zarr.digests(root)
-    assert list(before) == sorted(root.store)
-    assert told() == {}
-    swap("a/0.0", "a/1.2")
-    assert zarr.verify(root.store).ok
-    assert list(told()) == ["a/0.0", "a/1.2"]
-    swap("a/0.0", "a/1.2")
-    del root.store["a/3.1"]
-    root.attrs["title"] = "another"
-    root["b/c"].attrs.clear()
-    root.create_group("new")
-    assert told() == {
-        ".zattrs": "'.zattrs' is not what the digests say was stored",
-        "a/3.1": "'a/3.1' is gone; the digests have it",
-        "b/c/.zattrs": "'b/c/.zattrs' is not what the digests say was stored",
-        "new/.zgroup": "'new/.zgroup' is new; the digests do not have it",
-    }
-    inside = zarr.digests(root, path="a")
-    assert set(inside) == {key for key in root.store if key.startswith("a/")}
-    assert zarr.verify(root.store, path="a", digests=inside).ok
-
-
-def test_the_command_line_writes_digests_and_compares_with_them(root, tmp_path, capsys):
-    file = tmp_path / "digests.json"
-    assert main(["verify", root.store.path, "--write-digests", str(file)]) == 0
-    assert json.loads(file.read_text()) == zarr.digests(root)
-    assert main(["verify", root.store.path, "--digests", str(file)]) == 0
-    root["a"][0, 0] = -1
-    assert main(["verify", root.store.path, "--digests", str(file)]) == 3
-    assert "broken (digest): 'a/0.0' is not what the digests say" in capsys.readouterr().out
