@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -68,6 +69,15 @@ def test_a_setting_in_bytes_is_a_size(name):
 def test_numbers_are_sizes_where_they_cannot_be_lengths():
     assert [parse_size(one, "x") for one in ("1", "1000", 7, np.int16(9))] == [1, 1000, 7, 9]
     assert not any(map(is_size, ("1", "1000", 7, "auto", None)))
+
+
+def test_a_long_text_takes_no_time():
+    started = time.perf_counter()
+    for text in ("1" + " " * 200_000 + "x", " " * 200_000 + "1x", "1" * 200_000 + "K"):
+        assert not is_size(text)
+        with pytest.raises(ValueError, match="is not a number of bytes"):
+            parse_size(text, "memory")
+    assert time.perf_counter() - started < 5
 
 
 def test_large_sizes_are_exact():

@@ -14,9 +14,7 @@ from zarrix._errors import shorten
 __all__ = ["is_size", "parse_size", "size_text"]
 
 # More digits are of no size, and Python refuses thousands of them in its own words.
-_SIZE = re.compile(
-    r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(?:([KMGT])(IB?|B?)|(B?))\s*", re.IGNORECASE
-)
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(?:([KMGT])(IB?|B?)|(B?))", re.IGNORECASE)
 _MOST = 2**63 - 1
 
 
@@ -28,7 +26,7 @@ def is_size(value: Any) -> bool:
     >>> is_size("64M"), is_size("0.5 MiB"), is_size("64"), is_size("auto"), is_size(64)
     (True, True, False, False, False)
     """
-    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     return found is not None and bool(found[2] or found[4])
 
 
@@ -60,7 +58,7 @@ def parse_size(value: Any, name: str, *, least: int = 1) -> int:
     """
     count = -1
     if isinstance(value, str):
-        found = _SIZE.fullmatch(value)
+        found = _SIZE.fullmatch(value.strip())
         if found is not None:
             count = _counted(*found.groups())
     elif hasattr(value, "__index__") and not isinstance(value, bool):
