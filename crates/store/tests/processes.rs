@@ -24,6 +24,27 @@ const HANGS_S: u32 = 300;
 /// killed one left.
 const NAMES_ARE_SHARED: bool = !LOCKS_ARE_WHOLE;
 
+/// Keeps the standard library from a lock that no fork handler knows.
+///
+/// The runtime of a Rust executable handles stack overflows. Each thread that starts or ends then
+/// takes a lock of the standard library, and a child that was forked meanwhile cannot start a thread
+/// any more: about one child of a thousand hung. The runtime leaves signals alone that have another
+/// action at its start, and a Rust library in another executable has no such runtime. A fault ends
+/// the process although its signal is ignored.
+#[used]
+#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
+static BEFORE_THE_RUNTIME: extern "C" fn() = {
+    extern "C" fn ignore_faults() {
+        // SAFETY: to ignore a signal runs no code of ours.
+        unsafe {
+            libc::signal(libc::SIGSEGV, libc::SIG_IGN);
+            libc::signal(libc::SIGBUS, libc::SIG_IGN);
+        }
+    }
+    ignore_faults
+};
+
 /// A forked child; killed on drop if its test did not wait for it.
 struct Child(libc::pid_t);
 
@@ -318,6 +339,25 @@ fn children_forked_while_threads_are_busy_use_a_local_store_at_once() {
 #[test]
 fn children_forked_while_threads_are_busy_use_a_memory_store_at_once() {
     fork_while_busy(&MemoryStore::new());
+}
+
+/// Forks children that start a thread, while the parent's threads start and end without a pause.
+#[test]
+fn children_forked_while_threads_start_start_their_own() {
+    let busy = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while busy.load(Ordering::SeqCst) {
+                    std::thread::spawn(|| ()).join().unwrap();
+                }
+            });
+        }
+        let forked = || Child::fork_for(20, || std::thread::spawn(|| ()).join().unwrap()).wait();
+        let failed = (0..4000).map(|_| forked()).find(|code| *code != 0);
+        busy.store(false, Ordering::SeqCst);
+        assert_eq!(failed, None);
+    });
 }
 
 #[test]
