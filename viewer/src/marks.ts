@@ -1,6 +1,5 @@
 // What lies above a picture: chunk grid, broken chunks, windows of a loader, region and cursor.
-import { type Box, chunkCuts, type Cuts, type Viewport, visible } from "./plane";
-import { onScreen } from "./picture";
+import { type Box, chunkCuts, type Cuts, onScreen, type Viewport, visible } from "./plane";
 import type { Pane, Viewer } from "./state";
 
 export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {

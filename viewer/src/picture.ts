@@ -3,12 +3,14 @@
 // There are two canvases. The lower one has the picture alone, whose pixels tests compare with NumPy;
 // the upper one is drawn again for each movement of the pointer.
 import type { ArrayNode, Axes, Level } from "./api";
-import { paint } from "./paint/paint";
-import {
-  type Box, type Cuts, fitting, layoutOf, levelFor, selection, tileCuts, tileSide, tilesIn, type Viewport, visible,
-} from "./plane";
+import { hatch } from "./hatching";
 import { drawMarks } from "./marks";
 import { missingOf } from "./missing";
+import { type Look, paint } from "./paint/paint";
+import {
+  type Box, type Cuts, fitting, layoutOf, levelFor, onScreen, selection, tileCuts, tileSide, tilesIn, type Viewport,
+  visible,
+} from "./plane";
 import { rangeOf } from "./range";
 import type { Pane, Viewer } from "./state";
 import type { Entry, Request } from "./tiles";
@@ -19,6 +21,12 @@ interface Placed {
   box: Box;
   axes: Axes;
   components: number;
+}
+
+/** A tile of the picture, and what is loaded of it. */
+interface Drawable {
+  place: Placed;
+  entry: Entry | undefined;
 }
 
 /** Larger parts of a plane than this many elements are drawn from an overview. */
@@ -191,66 +199,80 @@ export class Picture {
   }
 
   draw(): void {
-    const { viewer, pane, canvas, lower } = this;
+    const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
-    const placed = this.placed(index, view);
-    const entries = placed.map(({ request }) => viewer.tiles.get(request.key));
-    const complete = placed.length > 0 && entries.every(Boolean);
+    const tiles = this.placed(index, view).map((place) => ({ place, entry: viewer.tiles.get(place.request.key) }));
+    const complete = tiles.length > 0 && tiles.every(({ entry }) => entry);
+    const look = this.lookOf(tiles, complete);
+    this.clear(view);
+    lower.imageSmoothingEnabled = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
+    this.drawTiles(view, tiles, look);
+    this.drawMissing(view, index);
+    this.drawMarks(view);
+    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || [])[0] ?? "";
+    pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
+    pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
+    this.publish(view, index, look, complete);
+    pane.ready.value = complete;
+    this.shown = complete ? index.join(",") : "";
+    if (!viewer.playing.value) this.want([]);
+  }
+
+  /** The look of the pane, with the range of these tiles where none is chosen or known. */
+  private lookOf(tiles: Drawable[], complete: boolean): Look {
+    const { pane } = this;
     const look = { ...pane.look.value };
-    if (pane.range.value === null && (pane.found.value === null || pane.perFrame.value)) {
-      const tiles = placed.flatMap((place, number) => {
-        const tile = entries[number]?.tile;
-        return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
-      });
-      const range = rangeOf(tiles, pane.kind.value);
-      if (range) look.range = range;
-      if (range && complete && !pane.perFrame.value) {
-        pane.found.value = range;
-        pane.adaptScale(range);
-      }
+    if (pane.range.value !== null || (pane.found.value !== null && !pane.perFrame.value)) return look;
+    const loaded = tiles.flatMap(({ place, entry }) => {
+      const tile = entry?.tile;
+      return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
+    });
+    const range = rangeOf(loaded, pane.kind.value);
+    if (!range) return look;
+    if (complete && !pane.perFrame.value) {
+      pane.found.value = range;
+      pane.adaptScale(range);
     }
-    const lookKey = JSON.stringify(look);
-    const { height, width } = pane.extent;
-    const right = view.left + Math.round(width * view.scale);
-    const bottom = view.top + Math.round(height * view.scale);
+    return { ...look, range };
+  }
+
+  private clear(view: Viewport): void {
+    const { pane, canvas, lower } = this;
     lower.clearRect(0, 0, canvas.width, canvas.height);
-    lower.fillStyle = hatch(lower, "invalid");
-    lower.fillRect(view.left, view.top, right - view.left, bottom - view.top);
-    const smooth = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
-    lower.imageSmoothingEnabled = smooth;
-    let failure = "";
-    let quality = "";
-    placed.forEach((place, number) => {
-      const entry = entries[number];
-      if (!entry) return;
+    const { height, width } = pane.extent;
+    this.fill(view, { y0: 0, y1: height, x0: 0, x1: width }, hatch(lower, "invalid"));
+  }
+
+  private drawTiles(view: Viewport, tiles: Drawable[], look: Look): void {
+    const { lower } = this;
+    const lookKey = JSON.stringify(look);
+    for (const { place, entry } of tiles) {
+      if (!entry) continue;
       if (entry.error !== null) {
-        failure ||= entry.error;
         this.fill(view, place.box, hatch(lower, "broken"));
-        return;
+        continue;
       }
       this.painted(entry, place, look, lookKey);
       const rect = onScreen(view, place.box);
       if (entry.canvas) lower.drawImage(entry.canvas, rect.left, rect.top, rect.width, rect.height);
-      if (entry.tile?.headers["x-zarrix-quality"]) quality = entry.tile.headers["x-zarrix-quality"];
+    }
+  }
+
+  /** Writes what is drawn as attributes of the canvas, which tests compare with the pixels. */
+  private publish(view: Viewport, index: number[], look: Look, complete: boolean): void {
+    const { pane } = this;
+    Object.assign(this.canvas.dataset, {
+      scale: view.scale,
+      left: view.left,
+      top: view.top,
+      index,
+      range: look.range,
+      path: pane.node.path,
+      stored: pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0",
+      ready: complete ? "1" : "0",
+      drawn: ++this.drawn,
     });
-    this.drawMissing(view, index);
-    this.drawMarks(view);
-    pane.message.value = failure;
-    pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
-    pane.quality.value = quality;
-    canvas.dataset.scale = String(view.scale);
-    canvas.dataset.left = String(view.left);
-    canvas.dataset.top = String(view.top);
-    canvas.dataset.index = index.join(",");
-    canvas.dataset.range = look.range.join(",");
-    canvas.dataset.path = pane.node.path;
-    canvas.dataset.stored = pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0";
-    canvas.dataset.ready = complete ? "1" : "0";
-    canvas.dataset.drawn = String(++this.drawn);
-    pane.ready.value = complete;
-    this.shown = complete ? index.join(",") : "";
-    if (!viewer.playing.value) this.want([]);
   }
 
   private fill(view: Viewport, box: Box, style: CanvasPattern): void {
@@ -259,7 +281,7 @@ export class Picture {
     this.lower.fillRect(rect.left, rect.top, rect.width, rect.height);
   }
 
-  private painted(entry: Entry, place: Placed, look: Parameters<typeof paint>[1], lookKey: string): void {
+  private painted(entry: Entry, place: Placed, look: Look, lookKey: string): void {
     const { tile } = entry;
     if (!tile || entry.painted === lookKey) return;
     const layout = layoutOf(tile.shape, place.axes, place.components);
@@ -305,17 +327,6 @@ export class Picture {
   }
 }
 
-export function onScreen(view: Viewport, box: Box): { left: number; top: number; width: number; height: number } {
-  const left = view.left + Math.round(box.x0 * view.scale);
-  const top = view.top + Math.round(box.y0 * view.scale);
-  return {
-    left,
-    top,
-    width: view.left + Math.round(box.x1 * view.scale) - left,
-    height: view.top + Math.round(box.y1 * view.scale) - top,
-  };
-}
-
 function scaled(box: Box, factorY: number, factorX: number, height: number, width: number): Box {
   return {
     y0: box.y0 * factorY,
@@ -324,33 +335,3 @@ function scaled(box: Box, factorY: number, factorX: number, height: number, widt
     x1: Math.min(width, box.x1 * factorX),
   };
 }
-
-type Hatching = "invalid" | "missing" | "broken";
-
-/** Two colours of each hatching, and the direction of its lines. */
-const HATCHINGS: Record<Hatching, [string, string, number]> = {
-  invalid: ["#50505a", "#787882", 1],
-  missing: ["#2e2614", "#c8912a", -1],
-  broken: ["#3c0f14", "#d2323c", 1],
-};
-const patterns = new Map<Hatching, HTMLCanvasElement>();
-
-function hatch(context: CanvasRenderingContext2D, name: Hatching): CanvasPattern {
-  let tile = patterns.get(name);
-  if (!tile) {
-    tile = document.createElement("canvas");
-    tile.width = 8;
-    tile.height = 8;
-    const drawing = tile.getContext("2d") as CanvasRenderingContext2D;
-    const [one, two, direction] = HATCHINGS[name];
-    for (let y = 0; y < 8; y++) {
-      for (let x = 0; x < 8; x++) {
-        drawing.fillStyle = ((x + direction * y) & 7) < 4 ? one : two;
-        drawing.fillRect(x, y, 1, 1);
-      }
-    }
-    patterns.set(name, tile);
-  }
-  return context.createPattern(tile, "repeat") as CanvasPattern;
-}
-

@@ -79,6 +79,18 @@ export function visible(view: Viewport, height: number, width: number): Box {
   };
 }
 
+/** Where a box of the plane lies on the canvas, in device pixels. */
+export function onScreen(view: Viewport, box: Box): { left: number; top: number; width: number; height: number } {
+  const left = view.left + Math.round(box.x0 * view.scale);
+  const top = view.top + Math.round(box.y0 * view.scale);
+  return {
+    left,
+    top,
+    width: view.left + Math.round(box.x1 * view.scale) - left,
+    height: view.top + Math.round(box.y1 * view.scale) - top,
+  };
+}
+
 /** The tiles that touch a box. */
 export function tilesIn(box: Box, rows: Cuts, columns: Cuts): Box[] {
   const tiles: Box[] = [];

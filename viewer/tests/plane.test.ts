@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { missingGrid } from "../src/missing";
-import { chunkCuts, fitting, layoutOf, listedCuts, regularCuts, selection, tileCuts, tilesIn, visible } from "../src/plane";
+import {
+  chunkCuts, fitting, layoutOf, listedCuts, onScreen, regularCuts, selection, tileCuts, tilesIn, visible,
+} from "../src/plane";
 
 test("tiles cover what is seen once, for regular and rectilinear chunks", () => {
   for (const cuts of [tileCuts(1000, 30, 100), tileCuts(1000, [100, 1, 399, 500], 256), tileCuts(1000, 5000, 128)]) {
@@ -53,4 +55,13 @@ test("a chunk is missing if it is so for any channel", () => {
   // Chunks (channel, row, column) of 2 x 2 x 2; the first run is of missing ones.
   assert.deepEqual([...missingGrid([1, 4, 1, 2], [2, 2, 2], 1, 2)], [1, 1, 0, 0]);
   assert.deepEqual([...missingGrid([0, 8], [2, 2, 2], 1, 2)], [0, 0, 0, 0]);
+});
+
+test("boxes that touch in the plane touch on the screen, at any scale", () => {
+  for (const scale of [0.37, 1, 2.5]) {
+    const view = { left: -3, top: 7, scale, width: 100, height: 100 };
+    const rows = [0, 1, 4, 9].map((y, at, all) => onScreen(view, { y0: y, y1: all[at + 1] ?? 20, x0: 0, x1: 5 }));
+    assert.deepEqual([rows[0].top, rows[0].left], [7, -3]);
+    rows.slice(1).forEach((row, at) => assert.equal(row.top, rows[at].top + rows[at].height));
+  }
 });

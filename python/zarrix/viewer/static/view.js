@@ -1416,6 +1416,16 @@ function visible(view, height, width) {
     x1: clip(Math.ceil((view.width - view.left) / view.scale), width)
   };
 }
+function onScreen(view, box) {
+  const left = view.left + Math.round(box.x0 * view.scale);
+  const top = view.top + Math.round(box.y0 * view.scale);
+  return {
+    left,
+    top,
+    width: view.left + Math.round(box.x1 * view.scale) - left,
+    height: view.top + Math.round(box.y1 * view.scale) - top
+  };
+}
 function tilesIn(box, rows, columns) {
   const tiles = [];
   if (box.y1 <= box.y0 || box.x1 <= box.x0) return tiles;
@@ -7406,6 +7416,32 @@ function clipped(text) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text;
 }
 
+// src/hatching.ts
+var HATCHINGS = {
+  invalid: ["#50505a", "#787882", 1],
+  missing: ["#2e2614", "#c8912a", -1],
+  broken: ["#3c0f14", "#d2323c", 1]
+};
+var patterns = /* @__PURE__ */ new Map();
+function hatch(context, name) {
+  let tile = patterns.get(name);
+  if (!tile) {
+    tile = document.createElement("canvas");
+    tile.width = 8;
+    tile.height = 8;
+    const drawing = tile.getContext("2d");
+    const [one, two, direction] = HATCHINGS[name];
+    for (let y5 = 0; y5 < 8; y5++) {
+      for (let x3 = 0; x3 < 8; x3++) {
+        drawing.fillStyle = (x3 + direction * y5 & 7) < 4 ? one : two;
+        drawing.fillRect(x3, y5, 1, 1);
+      }
+    }
+    patterns.set(name, tile);
+  }
+  return context.createPattern(tile, "repeat");
+}
+
 // src/marks.ts
 function drawMarks(context, view, viewer, pane) {
   if (viewer.showGrid.value) drawGrid(context, view, pane);
@@ -7783,66 +7819,76 @@ var Picture = class {
     this.viewer.tiles.want(this.pane, [...now, ...later].map(({ request }) => request));
   }
   draw() {
-    const { viewer, pane, canvas, lower } = this;
+    const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
-    const placed = this.placed(index, view);
-    const entries = placed.map(({ request }) => viewer.tiles.get(request.key));
-    const complete = placed.length > 0 && entries.every(Boolean);
+    const tiles = this.placed(index, view).map((place) => ({ place, entry: viewer.tiles.get(place.request.key) }));
+    const complete = tiles.length > 0 && tiles.every(({ entry }) => entry);
+    const look = this.lookOf(tiles, complete);
+    this.clear(view);
+    lower.imageSmoothingEnabled = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
+    this.drawTiles(view, tiles, look);
+    this.drawMissing(view, index);
+    this.drawMarks(view);
+    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || [])[0] ?? "";
+    pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
+    pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
+    this.publish(view, index, look, complete);
+    pane.ready.value = complete;
+    this.shown = complete ? index.join(",") : "";
+    if (!viewer.playing.value) this.want([]);
+  }
+  /** The look of the pane, with the range of these tiles where none is chosen or known. */
+  lookOf(tiles, complete) {
+    const { pane } = this;
     const look = { ...pane.look.value };
-    if (pane.range.value === null && (pane.found.value === null || pane.perFrame.value)) {
-      const tiles = placed.flatMap((place, number2) => {
-        const tile = entries[number2]?.tile;
-        return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
-      });
-      const range = rangeOf(tiles, pane.kind.value);
-      if (range) look.range = range;
-      if (range && complete && !pane.perFrame.value) {
-        pane.found.value = range;
-        pane.adaptScale(range);
-      }
+    if (pane.range.value !== null || pane.found.value !== null && !pane.perFrame.value) return look;
+    const loaded = tiles.flatMap(({ place, entry }) => {
+      const tile = entry?.tile;
+      return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
+    });
+    const range = rangeOf(loaded, pane.kind.value);
+    if (!range) return look;
+    if (complete && !pane.perFrame.value) {
+      pane.found.value = range;
+      pane.adaptScale(range);
     }
-    const lookKey = JSON.stringify(look);
-    const { height, width } = pane.extent;
-    const right = view.left + Math.round(width * view.scale);
-    const bottom = view.top + Math.round(height * view.scale);
+    return { ...look, range };
+  }
+  clear(view) {
+    const { pane, canvas, lower } = this;
     lower.clearRect(0, 0, canvas.width, canvas.height);
-    lower.fillStyle = hatch(lower, "invalid");
-    lower.fillRect(view.left, view.top, right - view.left, bottom - view.top);
-    const smooth = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
-    lower.imageSmoothingEnabled = smooth;
-    let failure = "";
-    let quality = "";
-    placed.forEach((place, number2) => {
-      const entry = entries[number2];
-      if (!entry) return;
+    const { height, width } = pane.extent;
+    this.fill(view, { y0: 0, y1: height, x0: 0, x1: width }, hatch(lower, "invalid"));
+  }
+  drawTiles(view, tiles, look) {
+    const { lower } = this;
+    const lookKey = JSON.stringify(look);
+    for (const { place, entry } of tiles) {
+      if (!entry) continue;
       if (entry.error !== null) {
-        failure ||= entry.error;
         this.fill(view, place.box, hatch(lower, "broken"));
-        return;
+        continue;
       }
       this.painted(entry, place, look, lookKey);
       const rect2 = onScreen(view, place.box);
       if (entry.canvas) lower.drawImage(entry.canvas, rect2.left, rect2.top, rect2.width, rect2.height);
-      if (entry.tile?.headers["x-zarrix-quality"]) quality = entry.tile.headers["x-zarrix-quality"];
+    }
+  }
+  /** Writes what is drawn as attributes of the canvas, which tests compare with the pixels. */
+  publish(view, index, look, complete) {
+    const { pane } = this;
+    Object.assign(this.canvas.dataset, {
+      scale: view.scale,
+      left: view.left,
+      top: view.top,
+      index,
+      range: look.range,
+      path: pane.node.path,
+      stored: pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0",
+      ready: complete ? "1" : "0",
+      drawn: ++this.drawn
     });
-    this.drawMissing(view, index);
-    this.drawMarks(view);
-    pane.message.value = failure;
-    pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
-    pane.quality.value = quality;
-    canvas.dataset.scale = String(view.scale);
-    canvas.dataset.left = String(view.left);
-    canvas.dataset.top = String(view.top);
-    canvas.dataset.index = index.join(",");
-    canvas.dataset.range = look.range.join(",");
-    canvas.dataset.path = pane.node.path;
-    canvas.dataset.stored = pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0";
-    canvas.dataset.ready = complete ? "1" : "0";
-    canvas.dataset.drawn = String(++this.drawn);
-    pane.ready.value = complete;
-    this.shown = complete ? index.join(",") : "";
-    if (!viewer.playing.value) this.want([]);
   }
   fill(view, box, style) {
     const rect2 = onScreen(view, box);
@@ -7891,16 +7937,6 @@ var Picture = class {
     drawMarks(upper, view, viewer, pane);
   }
 };
-function onScreen(view, box) {
-  const left = view.left + Math.round(box.x0 * view.scale);
-  const top = view.top + Math.round(box.y0 * view.scale);
-  return {
-    left,
-    top,
-    width: view.left + Math.round(box.x1 * view.scale) - left,
-    height: view.top + Math.round(box.y1 * view.scale) - top
-  };
-}
 function scaled(box, factorY, factorX, height, width) {
   return {
     y0: box.y0 * factorY,
@@ -7908,30 +7944,6 @@ function scaled(box, factorY, factorX, height, width) {
     x0: box.x0 * factorX,
     x1: Math.min(width, box.x1 * factorX)
   };
-}
-var HATCHINGS = {
-  invalid: ["#50505a", "#787882", 1],
-  missing: ["#2e2614", "#c8912a", -1],
-  broken: ["#3c0f14", "#d2323c", 1]
-};
-var patterns = /* @__PURE__ */ new Map();
-function hatch(context, name) {
-  let tile = patterns.get(name);
-  if (!tile) {
-    tile = document.createElement("canvas");
-    tile.width = 8;
-    tile.height = 8;
-    const drawing = tile.getContext("2d");
-    const [one, two, direction] = HATCHINGS[name];
-    for (let y5 = 0; y5 < 8; y5++) {
-      for (let x3 = 0; x3 < 8; x3++) {
-        drawing.fillStyle = (x3 + direction * y5 & 7) < 4 ? one : two;
-        drawing.fillRect(x3, y5, 1, 1);
-      }
-    }
-    patterns.set(name, tile);
-  }
-  return context.createPattern(tile, "repeat");
 }
 
 // src/ui/Cells.tsx
