@@ -33,7 +33,7 @@ function startPage(root: HTMLElement): void {
       timer = window.setTimeout(() => history.replaceState(null, "", `#${fragment}`), 200);
     });
     effect(() => {
-      const title = viewer.hello.value?.title ?? "";
+      const title = viewer.connection.hello.value?.title ?? "";
       const path = viewer.active.value?.node.path;
       document.title = [path, title, "zarrix view"].filter(Boolean).join(" · ");
     });

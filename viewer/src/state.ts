@@ -1,8 +1,9 @@
 // The state of one viewer, as signals, and what can be done with it.
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import {
-  type Api, type ArrayNode, type Axes, type Guess, type Hello, type Kind, type Node, PICTURES, type Related, type Stored,
+  type Api, type ArrayNode, type Axes, type Guess, type Kind, type Node, PICTURES, type Related, type Stored,
 } from "./api";
+import { Connection } from "./connection";
 import { fromFragment, type PaneState, parseSelection, type State } from "./fragment";
 import { MAPS } from "./paint/colours";
 import type { ChannelLook, Look } from "./paint/paint";
@@ -203,7 +204,7 @@ export interface Broken {
 }
 
 export class Viewer {
-  readonly hello: Signal<Hello | null> = signal(null);
+  readonly connection: Connection;
   readonly panes: Signal<Pane[]> = signal([]);
   readonly active: Signal<Pane | null> = signal(null);
   /** The node whose facts the side panel shows: an array that is not drawn, or a group. */
@@ -219,7 +220,6 @@ export class Viewer {
   readonly showMissing = signal(true);
   /** The dimension that is played. */
   readonly playing: Signal<string | null> = signal(null);
-  readonly offline = signal(false);
   readonly failure = signal("");
   /** What screen readers are told. */
   readonly spoken = signal("");
@@ -230,16 +230,15 @@ export class Viewer {
   readonly loaded = signal(0);
   readonly tiles: Tiles;
   private readonly nodes = new Map<string, Promise<Node>>();
-  private timer = 0;
 
   constructor(readonly api: Api) {
-    this.tiles = new Tiles(api, () => this.loaded.value++, () => this.lost());
+    this.connection = new Connection(api, () => this.resume(), (error) => this.report(error));
+    this.tiles = new Tiles(api, () => this.loaded.value++, () => this.connection.lost());
   }
 
   async start(fragment: string): Promise<void> {
     try {
-      const hello = await this.api.hello();
-      this.hello.value = hello;
+      const hello = await this.connection.greet();
       const state = fromFragment(fragment);
       await this.restore(state, hello.first ?? (hello.root.kind === "array" ? hello.root.path : null));
     } catch (error) {
@@ -259,7 +258,7 @@ export class Viewer {
     batch(() => {
       this.panes.value = panes;
       this.active.value = panes[0] ?? null;
-      if (!this.node.value) this.node.value = panes[0]?.node ?? this.hello.value?.root ?? null;
+      if (!this.node.value) this.node.value = panes[0]?.node ?? this.connection.hello.value?.root ?? null;
       this.at.value = state.at;
       this.view.value = state.view ?? null;
       if (state.sel !== undefined && panes[0]) this.select(panes[0], state.sel);
@@ -386,46 +385,29 @@ export class Viewer {
 
   /** Something that is not essential failed: only a lost server is shown. */
   note(error: unknown): void {
-    if (error instanceof Unreachable) this.lost();
+    if (error instanceof Unreachable) this.connection.lost();
     else console.warn(error);
   }
 
   report(error: unknown): void {
-    if (error instanceof Unreachable) this.lost();
+    if (error instanceof Unreachable) this.connection.lost();
     else if (error instanceof RequestError && error.status === 401) {
       this.failure.value =
         "The server does not accept this address. Open the address that zarrix view has printed.";
     } else this.failure.value = error instanceof Error ? error.message : String(error);
   }
 
-  /** Asks once a second whether the server is back, and then goes on. */
-  private lost(): void {
-    if (this.offline.value) return;
-    this.offline.value = true;
-    const ask = async () => {
-      try {
-        this.hello.value = await this.api.hello();
-      } catch (error) {
-        if (error instanceof Unreachable) {
-          this.timer = setTimeout(ask, 1000) as unknown as number;
-          return;
-        }
-        this.report(error);
-      }
-      batch(() => {
-        this.offline.value = false;
-        this.loaded.value++;
-      });
-      for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
-      this.tiles.forgetErrors();
-      this.tiles.resume();
-      if (!this.panes.value.length) void this.start(location.hash);
-    };
-    this.timer = setTimeout(ask, 1000) as unknown as number;
+  /** The server answers again: everything that failed meanwhile is asked for once more. */
+  private resume(): void {
+    this.loaded.value++;
+    for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
+    this.tiles.forgetErrors();
+    this.tiles.resume();
+    if (!this.panes.value.length) void this.start(location.hash);
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    this.connection.dispose();
     for (const pane of this.panes.value) this.tiles.want(pane, []);
   }
 }

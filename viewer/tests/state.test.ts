@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
+import { Connection } from "../src/connection";
 import { fromFragment, parseSelection, toFragment } from "../src/fragment";
-import { KernelTransport, type Model } from "../src/transport";
+import { KernelTransport, type Model, RequestError, Unreachable } from "../src/transport";
 import { Tiles } from "../src/tiles";
-import type { Api, Tile } from "../src/api";
+import type { Api, Hello, Tile } from "../src/api";
 
 test("a state survives its address, with hostile names", () => {
   const state = {
@@ -101,3 +102,62 @@ test("at most six tiles are in flight, and what is not wanted any more is taken 
   assert.ok(loads.slice(1, 7).every(({ signal }) => signal.aborted));
   assert.equal(loads.at(-1)?.key, "b0");
 });
+
+test("a lost server is asked once a second until it answers", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const answers: (Error | Hello)[] = [new Unreachable(), new Unreachable(), { title: "back" } as Hello];
+  const asked: number[] = [];
+  const api = {
+    hello: async () => {
+      asked.push(asked.length);
+      const answer = answers.shift() as Error | Hello;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+  let returned = 0;
+  const connection = new Connection(api as unknown as Api, () => returned++, assert.fail);
+  try {
+    connection.lost();
+    connection.lost();
+    for (let second = 0; second < 2; second++) {
+      mock.timers.tick(1000);
+      await settled();
+      assert.deepEqual([connection.offline.value, returned], [true, 0]);
+    }
+    mock.timers.tick(1000);
+    await settled();
+    assert.deepEqual([asked.length, connection.offline.value, returned], [3, false, 1]);
+    assert.equal(connection.hello.value?.title, "back");
+    connection.lost();
+    connection.dispose();
+    mock.timers.tick(5000);
+    await settled();
+    assert.equal(asked.length, 3);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("a server that is back and refuses is not asked again", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const errors: unknown[] = [];
+  const refused = new RequestError(401, "no", "refused");
+  const api = { hello: () => Promise.reject(refused) };
+  const connection = new Connection(api as unknown as Api, () => {}, (error) => errors.push(error));
+  try {
+    connection.lost();
+    mock.timers.tick(1000);
+    await settled();
+    mock.timers.tick(5000);
+    await settled();
+    assert.deepEqual([errors, connection.offline.value], [[refused], false]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+// Promises end before the next turn of the event loop; timers of this file are mocked.
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

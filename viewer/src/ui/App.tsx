@@ -17,7 +17,7 @@ export function App({ viewer }: { viewer: Viewer }) {
   const side = useSignal(true);
   const tree = useSignal(true);
   const root = useRef<HTMLDivElement>(null);
-  const hello = viewer.hello.value;
+  const hello = viewer.connection.hello.value;
 
   useEffect(() => {
     const element = root.current;
@@ -81,7 +81,7 @@ export function App({ viewer }: { viewer: Viewer }) {
           Keys
         </button>
       </header>
-      {viewer.offline.value && (
+      {viewer.connection.offline.value && (
         <p class="notice" role="alert">
           The server does not answer. The viewer goes on as soon as it is back.
         </p>

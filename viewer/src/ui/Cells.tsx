@@ -44,7 +44,7 @@ export function Cells({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
     return () => {
       current = false;
     };
-  }, [path, sel, pane.field.value, viewer.offline.value]);
+  }, [path, sel, pane.field.value, viewer.connection.offline.value]);
   const cells = found.value?.cells ?? [];
   const swapped = down !== null && across !== null && across < down;
   const shownColumns = across === null ? 1 : Math.min(COLUMNS, columns - column.value);

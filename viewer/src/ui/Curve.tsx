@@ -93,7 +93,7 @@ export function Line({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
     return () => {
       current = false;
     };
-  }, [pane, axis, index, pane.field.value, viewer.offline.value]);
+  }, [pane, axis, index, pane.field.value, viewer.connection.offline.value]);
   return (
     <div class="frame curve">
       {failure.value && <p class="notice"><bdi>{failure.value}</bdi></p>}

@@ -35,7 +35,7 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [pane, sel, field, playing, viewer.offline.value]);
+  }, [pane, sel, field, playing, viewer.connection.offline.value]);
 
   const range = pane.look.value.range;
   const ranged = pane.kind.value !== "channels" && pane.kind.value !== "mask";

@@ -18,7 +18,7 @@ export function PaneView({ viewer, pane, pictures }: Props) {
   const { node } = pane;
   const active = viewer.active.value === pane;
   const kind = pane.kind.value;
-  const name = node.path || viewer.hello.value?.title || "array";
+  const name = node.path || viewer.connection.hello.value?.title || "array";
   return (
     <section class={`pane ${active ? "active" : ""}`} aria-label={name} onFocusCapture={() => viewer.activate(pane)} onPointerDown={() => viewer.activate(pane)}>
       <header>

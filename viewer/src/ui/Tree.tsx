@@ -13,7 +13,7 @@ interface Branch { total: number; members: (Member | undefined)[]; asked: Set<nu
 interface Row { path: string; member: Member | null; level: number; position: number; total: number; page: [string, number] | null }
 
 export function Tree({ viewer }: { viewer: Viewer }) {
-  const hello = viewer.hello.value;
+  const hello = viewer.connection.hello.value;
   const branches = useMemo(() => new Map<string, Branch>(), [viewer]);
   const changed = useSignal(0);
   const open = useSignal<Set<string>>(new Set([""]));

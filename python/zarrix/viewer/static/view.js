@@ -1318,6 +1318,54 @@ function parseSelection(text, shape) {
   return items;
 }
 
+// src/connection.ts
+var RETRY_MS = 1e3;
+var Connection = class {
+  /** `onBack` is called when a lost server answers again, `onError` if that answer is a failure. */
+  constructor(api, onBack, onError) {
+    this.api = api;
+    this.onBack = onBack;
+    this.onError = onError;
+  }
+  api;
+  onBack;
+  onError;
+  /** What the server says of itself, once it has answered. */
+  hello = y3(null);
+  offline = y3(false);
+  timer;
+  /** Asks the server who it is. */
+  async greet() {
+    const hello = await this.api.hello();
+    this.hello.value = hello;
+    return hello;
+  }
+  /** A request was not answered: asks once a second whether the server is back. */
+  lost() {
+    if (this.offline.value) return;
+    this.offline.value = true;
+    this.retry();
+  }
+  dispose() {
+    clearTimeout(this.timer);
+  }
+  retry() {
+    this.timer = setTimeout(() => void this.reconnect(), RETRY_MS);
+  }
+  async reconnect() {
+    try {
+      await this.greet();
+    } catch (error) {
+      if (error instanceof Unreachable) return this.retry();
+      this.onError(error);
+    }
+    r3(() => {
+      this.offline.value = false;
+      this.onBack();
+    });
+  }
+};
+
 // src/paint/hex.ts
 var HEX = {
   viridis: "44015444025544035745055845065a45085b46095c460b5e460c5f460e61470f6247116347126547146647156747166947186a48196b481a6c481c6e481d6f481e70482071482172482273482374472575472676472777472878472a79472b7a472c7b462d7c462f7c46307d46317e45327f45347f453580453681443781443982433a83433b83433c84423d84423e854240854141864142864043874044873f45873f47883e48883e49893d4a893d4b893d4c893c4d8a3c4e8a3b508a3b518a3a528b3a538b39548b39558b38568b38578c37588c37598c365a8c365b8c355c8c355d8c345e8d345f8d33608d33618d32628d32638d31648d31658d31668d30678d30688d2f698d2f6a8d2e6b8e2e6c8e2e6d8e2d6e8e2d6f8e2c708e2c718e2c728e2b738e2b748e2a758e2a768e2a778e29788e29798e287a8e287a8e287b8e277c8e277d8e277e8e267f8e26808e26818e25828e25838d24848d24858d24868d23878d23888d23898d22898d228a8d228b8d218c8d218d8c218e8c208f8c20908c20918c1f928c1f938b1f948b1f958b1f968b1e978a1e988a1e998a1e998a1e9a891e9b891e9c891e9d881e9e881e9f881ea0871fa1871fa2861fa38620a48520a58521a68521a78422a78423a88323a98224aa8225ab8126ac8127ad8028ae7f29af7f2ab07e2bb17d2cb17d2eb27c2fb37b30b47a32b57a33b67935b77836b87738b97639b9763bba753dbb743ebc7340bd7242be7144be7045bf6f47c06e49c16d4bc26c4dc26b4fc36951c46853c56755c66657c66559c7645bc8625ec96160c96062ca5f64cb5d67cc5c69cc5b6bcd596dce5870ce5672cf5574d05477d05279d1517cd24f7ed24e81d34c83d34b86d44988d5478bd5468dd64490d64392d74195d73f97d83e9ad83c9dd93a9fd938a2da37a5da35a7db33aadb32addc30afdc2eb2dd2cb5dd2bb7dd29bade27bdde26bfdf24c2df22c5df21c7e01fcae01ecde01dcfe11cd2e11bd4e11ad7e219dae218dce218dfe318e1e318e4e318e7e419e9e419ece41aeee51bf1e51cf3e51ef6e61ff8e621fae622fde724",
@@ -1770,10 +1818,11 @@ function usualChannels(node, axes) {
 var Viewer = class {
   constructor(api) {
     this.api = api;
-    this.tiles = new Tiles(api, () => this.loaded.value++, () => this.lost());
+    this.connection = new Connection(api, () => this.resume(), (error) => this.report(error));
+    this.tiles = new Tiles(api, () => this.loaded.value++, () => this.connection.lost());
   }
   api;
-  hello = y3(null);
+  connection;
   panes = y3([]);
   active = y3(null);
   /** The node whose facts the side panel shows: an array that is not drawn, or a group. */
@@ -1789,7 +1838,6 @@ var Viewer = class {
   showMissing = y3(true);
   /** The dimension that is played. */
   playing = y3(null);
-  offline = y3(false);
   failure = y3("");
   /** What screen readers are told. */
   spoken = y3("");
@@ -1800,11 +1848,9 @@ var Viewer = class {
   loaded = y3(0);
   tiles;
   nodes = /* @__PURE__ */ new Map();
-  timer = 0;
   async start(fragment) {
     try {
-      const hello = await this.api.hello();
-      this.hello.value = hello;
+      const hello = await this.connection.greet();
       const state = fromFragment(fragment);
       await this.restore(state, hello.first ?? (hello.root.kind === "array" ? hello.root.path : null));
     } catch (error) {
@@ -1823,7 +1869,7 @@ var Viewer = class {
     r3(() => {
       this.panes.value = panes;
       this.active.value = panes[0] ?? null;
-      if (!this.node.value) this.node.value = panes[0]?.node ?? this.hello.value?.root ?? null;
+      if (!this.node.value) this.node.value = panes[0]?.node ?? this.connection.hello.value?.root ?? null;
       this.at.value = state.at;
       this.view.value = state.view ?? null;
       if (state.sel !== void 0 && panes[0]) this.select(panes[0], state.sel);
@@ -1934,42 +1980,25 @@ var Viewer = class {
   }
   /** Something that is not essential failed: only a lost server is shown. */
   note(error) {
-    if (error instanceof Unreachable) this.lost();
+    if (error instanceof Unreachable) this.connection.lost();
     else console.warn(error);
   }
   report(error) {
-    if (error instanceof Unreachable) this.lost();
+    if (error instanceof Unreachable) this.connection.lost();
     else if (error instanceof RequestError && error.status === 401) {
       this.failure.value = "The server does not accept this address. Open the address that zarrix view has printed.";
     } else this.failure.value = error instanceof Error ? error.message : String(error);
   }
-  /** Asks once a second whether the server is back, and then goes on. */
-  lost() {
-    if (this.offline.value) return;
-    this.offline.value = true;
-    const ask = async () => {
-      try {
-        this.hello.value = await this.api.hello();
-      } catch (error) {
-        if (error instanceof Unreachable) {
-          this.timer = setTimeout(ask, 1e3);
-          return;
-        }
-        this.report(error);
-      }
-      r3(() => {
-        this.offline.value = false;
-        this.loaded.value++;
-      });
-      for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
-      this.tiles.forgetErrors();
-      this.tiles.resume();
-      if (!this.panes.value.length) void this.start(location.hash);
-    };
-    this.timer = setTimeout(ask, 1e3);
+  /** The server answers again: everything that failed meanwhile is asked for once more. */
+  resume() {
+    this.loaded.value++;
+    for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
+    this.tiles.forgetErrors();
+    this.tiles.resume();
+    if (!this.panes.value.length) void this.start(location.hash);
   }
   dispose() {
-    clearTimeout(this.timer);
+    this.connection.dispose();
     for (const pane of this.panes.value) this.tiles.want(pane, []);
   }
 };
@@ -6473,7 +6502,7 @@ function Line({ viewer, pane }) {
     return () => {
       current = false;
     };
-  }, [pane, axis, index, pane.field.value, viewer.offline.value]);
+  }, [pane, axis, index, pane.field.value, viewer.connection.offline.value]);
   return /* @__PURE__ */ a4("div", { class: "frame curve", children: [
     failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
     series.value && /* @__PURE__ */ a4($, { children: [
@@ -6665,7 +6694,7 @@ function Histogram({ viewer, pane }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [pane, sel, field, playing, viewer.offline.value]);
+  }, [pane, sel, field, playing, viewer.connection.offline.value]);
   const range = pane.look.value.range;
   const ranged = pane.kind.value !== "channels" && pane.kind.value !== "mask";
   const edges = stats.value?.edges ?? [0, 1];
@@ -7980,7 +8009,7 @@ function Cells({ viewer, pane }) {
     return () => {
       current = false;
     };
-  }, [path, sel, pane.field.value, viewer.offline.value]);
+  }, [path, sel, pane.field.value, viewer.connection.offline.value]);
   const cells2 = found.value?.cells ?? [];
   const swapped = down !== null && across !== null && across < down;
   const shownColumns = across === null ? 1 : Math.min(COLUMNS, columns - column.value);
@@ -8233,7 +8262,7 @@ function PaneView({ viewer, pane, pictures }) {
   const { node } = pane;
   const active = viewer.active.value === pane;
   const kind = pane.kind.value;
-  const name = node.path || viewer.hello.value?.title || "array";
+  const name = node.path || viewer.connection.hello.value?.title || "array";
   return /* @__PURE__ */ a4("section", { class: `pane ${active ? "active" : ""}`, "aria-label": name, onFocusCapture: () => viewer.activate(pane), onPointerDown: () => viewer.activate(pane), children: [
     /* @__PURE__ */ a4("header", { children: [
       /* @__PURE__ */ a4("h2", { title: name, children: /* @__PURE__ */ a4("bdi", { children: name }) }),
@@ -8634,7 +8663,7 @@ function coordinateOf(panes, dimension) {
 var ROW = 26;
 var PAGE2 = 500;
 function Tree({ viewer }) {
-  const hello = viewer.hello.value;
+  const hello = viewer.connection.hello.value;
   const branches = w2(() => /* @__PURE__ */ new Map(), [viewer]);
   const changed = useSignal(0);
   const open = useSignal(/* @__PURE__ */ new Set([""]));
@@ -8867,7 +8896,7 @@ function App({ viewer }) {
   const side = useSignal(true);
   const tree = useSignal(true);
   const root = T2(null);
-  const hello = viewer.hello.value;
+  const hello = viewer.connection.hello.value;
   A2(() => {
     const element = root.current;
     const onKey = (event) => {
@@ -8913,7 +8942,7 @@ function App({ viewer }) {
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, onClick: () => side.value = !side.value, children: "Facts" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-expanded": help.value, onClick: () => help.value = !help.value, children: "Keys" })
     ] }),
-    viewer.offline.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: "The server does not answer. The viewer goes on as soon as it is back." }),
+    viewer.connection.offline.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: "The server does not answer. The viewer goes on as soon as it is back." }),
     viewer.failure.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: [
       /* @__PURE__ */ a4("bdi", { children: viewer.failure.value }),
       " ",
@@ -8954,7 +8983,7 @@ function startPage(root) {
       timer = window.setTimeout(() => history.replaceState(null, "", `#${fragment}`), 200);
     });
     x2(() => {
-      const title = viewer.hello.value?.title ?? "";
+      const title = viewer.connection.hello.value?.title ?? "";
       const path = viewer.active.value?.node.path;
       document.title = [path, title, "zarrix view"].filter(Boolean).join(" · ");
     });
