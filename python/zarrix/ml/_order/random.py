@@ -44,7 +44,7 @@ def philox(key: Any, counter: tuple[Any, Any, Any, Any]) -> tuple[Words, Words, 
     """
     key = np.asarray(key, np.uint64)
     low, high = key & _LOW, key >> _SHIFT
-    a, b, c, d = (np.asarray(word, np.uint64) for word in counter)
+    a, b, c, d = [np.asarray(word, np.uint64) for word in counter]
     for step in range(10):
         left, right = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c
         first = (low + np.uint64(step * _ROUND_KEYS[0] & 0xFFFFFFFF)) & _LOW

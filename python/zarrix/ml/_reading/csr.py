@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -201,13 +201,10 @@ class CSR:
         found = self._kept_places[columns]
         return found, found >= 0
 
-    def _spans(self, rows: Ints) -> Iterator[tuple[Array, int, int]]:
-        """The parts of ``data`` and ``indices`` that rows need."""
+    def _spans(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Where each row begins and ends in ``data`` and ``indices``, of shape (rows, 1)."""
         bounds = self._bounds
-        for begin, end in zip(bounds[rows].tolist(), bounds[rows + 1].tolist(), strict=True):
-            if end > begin:
-                yield self._data, begin, end
-                yield self._indices, begin, end
+        return bounds[rows, None], bounds[rows + 1, None]
 
     def _digest(self) -> str | None:
         """What distinguishes this choice of columns from another one of as many."""

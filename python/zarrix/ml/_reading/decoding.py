@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zarrix._array.array import Array
+from zarrix.ml._order.random import Ints
+from zarrix.ml._reading.chunks import bounds_along, numbers_along
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fetch import Entry
 
@@ -18,6 +19,15 @@ __all__ = ["chunks_of", "overlap_of_blocks", "share_of_an_item", "times_less", "
 # Samples, and blocks, of which the mean is taken.
 _SAMPLES = 8
 _BLOCKS = 64
+
+
+class _Windows(NamedTuple):
+    """Windows of a stored array, and the number of the sample that each belongs to."""
+
+    array: Array
+    begins: Ints
+    ends: Ints
+    samples: Ints
 
 
 def share_of_an_item(dataset: Any) -> float:
@@ -32,11 +42,23 @@ def share_of_an_item(dataset: Any) -> float:
         return 0.0
     count = min(_SAMPLES, len(dataset))
     items = np.linspace(0, len(dataset) - 1, count).astype(np.int64)
+    return _touched(_windows_of(dataset, items))[0] / count / sum(arrays.values())
+
+
+def _windows_of(dataset: Any, items: Ints) -> Iterator[_Windows]:
+    """The windows of stored arrays that items of a dataset read."""
     draws = dataset._draws(items, 0, 0, None)
-    touched = 0
-    for row in range(count):
-        touched += chunks_of(dataset._batch(draws[row : row + 1])[1])[0]
-    return touched / count / sum(arrays.values())
+    groups = np.zeros(len(items), np.int64) if draws.groups is None else draws.groups
+    for group in np.unique(groups):
+        samples = np.flatnonzero(groups == group)
+        for number, starts in enumerate(draws.starts):
+            each, axes = starts.shape[1:]
+            yield from _windows(
+                dataset._reads[group][number].array,
+                starts[samples].reshape(-1, axes),
+                dataset._windows(number),
+                np.repeat(samples, each),
+            )
 
 
 def overlap_of_blocks(dataset: Any) -> float:
@@ -46,25 +68,31 @@ def overlap_of_blocks(dataset: Any) -> float:
     reaches farthest.
     """
     axis, blocks = dataset._axis, dataset._blocks
-    arrays = [source[0].array for source in dataset._reads]
-    if axis is None or not all(type(array) is Array for array in arrays):
+    arrays = [sources[0].array for sources in dataset._reads]
+    if axis is None or any(type(array) is not Array for array in arrays):
         return 0.0
     count = len(blocks) - 1
     some = np.unique(np.linspace(0, count - 1, min(_BLOCKS, count)).astype(np.int64))
     last = blocks[some + 1] - 1
     draws = dataset._draws(last, 0, 0, None)
     groups = np.zeros(len(last), np.int64) if draws.groups is None else draws.groups
-    ends = draws.starts[0][:, :, axis].max(axis=1) + dataset._windows(0)[axis] - 1
-    further = 0.0
-    for group, begin, end in zip(groups, draws.corners[:, axis], ends, strict=True):
+    begins = draws.corners[:, axis]
+    ends = draws.starts[0][:, :, axis].max(axis=1) + dataset._windows(0)[axis]
+    further = np.zeros(len(last))
+    for group in np.unique(groups):
+        here = np.flatnonzero(groups == group)
         metadata, length = arrays[group]._metadata, int(arrays[group].shape[axis])
         if not length:
             continue
         grid, inner = metadata.grid[axis], metadata.inner_grid[axis]
-        own = grid.chunk(grid.find(int(begin)).chunk)
-        reach = inner.chunk(inner.find(min(int(end), length - 1)).chunk)
-        further += max(0, reach.end - own.end) / (own.end - own.begin)
-    return further / len(last)
+        begin, end = bounds_along(grid, numbers_along(grid, begins[here]))
+        reach = numbers_along(inner, np.minimum(ends[here], length) - 1)
+        further[here] = np.maximum(0, bounds_along(inner, reach)[1] - end) / (end - begin)
+    # One after the other: the order of blocks depends on the last bit, and NumPy sums by pairs.
+    total = 0.0
+    for part in further.tolist():
+        total += part
+    return total / len(last)
 
 
 def times_less(share: float, items: int, size: int) -> float:
@@ -80,28 +108,84 @@ def times_less(share: float, items: int, size: int) -> float:
 
 def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
     """Bytes and number of the chunks that windows touch; each counts once for each array."""
-    touched: dict[int, set[tuple[int, ...]]] = {}
-    grids: dict[int, Any] = {}
-    for array, start, window in _windows(entries):
-        if not isinstance(array, Array):
-            continue
-        grid = array._metadata.inner_grid
-        grids[id(array)] = array, grid
-        ranges = []
-        for axis, begin in enumerate(start):
-            length = int(array.shape[axis])
-            first = min(max(0, begin), length - 1)
-            last = min(max(0, begin + window[axis] - 1), length - 1)
-            ranges.append(range(grid[axis].find(first).chunk, grid[axis].find(last).chunk + 1))
-        touched.setdefault(id(array), set()).update(itertools.product(*ranges))
-    total = 0
-    for number, found in touched.items():
-        array, grid = grids[number]
-        for coords in found:
-            extents = [axis.chunk(one) for axis, one in zip(grid, coords, strict=True)]
-            elements = math.prod(extent.end - extent.begin for extent in extents)
-            total += elements * int(array.dtype.itemsize)
-    return total, sum(len(found) for found in touched.values())
+    return _touched(
+        windows
+        for entry in entries
+        for windows in _windows(
+            entry.source.array, entry.starts, entry.window, np.zeros(len(entry.starts), np.int64)
+        )
+    )
+
+
+def _windows(array: Any, starts: Ints, window: tuple[int, ...], samples: Ints) -> list[_Windows]:
+    """What is read of stored arrays for windows of an array; nothing if it is in memory."""
+    if isinstance(array, CSR):
+        begins, ends = array._spans(starts[:, 0])
+        return [_Windows(member, begins, ends, samples) for member in array._members]
+    if isinstance(array, Array):
+        return [_Windows(array, starts, starts + np.array(window, np.int64), samples)]
+    return []
+
+
+def _touched(several: Iterable[_Windows]) -> tuple[int, int]:
+    """Bytes and number of the chunks that each sample touches; each counts once for each array."""
+    of_arrays: dict[int, list[_Windows]] = {}
+    for windows in several:
+        of_arrays.setdefault(id(windows.array), []).append(windows)
+    total = number = 0
+    for same in of_arrays.values():
+        array, begins, ends, samples = same[0]
+        if len(same) > 1:
+            begins, ends, samples = (
+                np.concatenate([windows[place] for windows in same]) for place in (1, 2, 3)
+            )
+        elements, count = _touched_of(array, begins, ends, samples)
+        total += elements * int(array.dtype.itemsize)
+        number += count
+    return total, number
+
+
+def _touched_of(array: Array, begins: Ints, ends: Ints, samples: Ints) -> tuple[int, int]:
+    """Elements and number of the chunks of one array that each sample touches."""
+    shape = np.array(array.shape, np.int64)
+    is_read = (ends > begins).all(axis=1)
+    if not is_read.all():
+        begins, ends, samples = begins[is_read], ends[is_read], samples[is_read]
+    if not len(samples) or not shape.all():
+        return 0, 0
+    grid = array._metadata.inner_grid
+    low = np.minimum(np.maximum(begins, 0), shape - 1)
+    high = np.minimum(np.maximum(ends, 1), shape) - 1
+    firsts, lasts = np.empty_like(low), np.empty_like(high)
+    for number, axis in enumerate(grid):
+        firsts[:, number] = numbers_along(axis, low[:, number])
+        lasts[:, number] = numbers_along(axis, high[:, number])
+    if len(set(samples.tolist())) < len(samples):
+        # Windows of a sample may share chunks: these are listed.
+        boxes = np.unique(np.column_stack([samples, firsts, lasts]), axis=0)
+        samples, firsts, lasts = np.split(boxes, [1, 1 + len(grid)], axis=1)
+        firsts = lasts = np.unique(_listed(samples, firsts, lasts), axis=0)[:, 1:]
+    sizes = np.empty_like(firsts)
+    for number, axis in enumerate(grid):
+        first, _ = bounds_along(axis, firsts[:, number])
+        sizes[:, number] = bounds_along(axis, lasts[:, number])[1] - first
+    counts = lasts - firsts + 1
+    # Integers of Python: an array may declare more elements than 64 bits count.
+    return sum(map(math.prod, sizes.tolist())), sum(map(math.prod, counts.tolist()))
+
+
+def _listed(samples: Ints, firsts: Ints, lasts: Ints) -> Ints:
+    """The sample and the coordinates of each chunk of boxes of chunks."""
+    counts = lasts - firsts + 1
+    totals = counts.prod(axis=1)
+    owner = np.repeat(np.arange(len(totals)), totals)
+    rest = np.arange(int(totals.sum())) - np.repeat(np.cumsum(totals) - totals, totals)
+    listed = np.empty((len(owner), 1 + counts.shape[1]), np.int64)
+    listed[:, 0] = samples[owner, 0]
+    for axis in reversed(range(counts.shape[1])):
+        rest, along = np.divmod(rest, counts[owner, axis])
+        listed[:, 1 + axis] = firsts[owner, axis] + along
+    return listed
 
 
 def used_bytes(entry: Entry) -> int:
@@ -113,15 +197,3 @@ def used_bytes(entry: Entry) -> int:
     if not isinstance(array, Array):
         return 0
     return math.prod(entry.window) * len(entry.starts) * entry.column.source.itemsize
-
-
-def _windows(entries: Sequence[Entry]) -> Iterator[tuple[Any, Sequence[int], tuple[int, ...]]]:
-    """The array, the lowest corner and the shape of each window that is read of stored arrays."""
-    for entry in entries:
-        array = entry.source.array
-        if isinstance(array, CSR):
-            for member, begin, end in array._spans(entry.starts[:, 0]):
-                yield member, (begin,), (end - begin,)
-        else:
-            for start in entry.starts.tolist():
-                yield array, start, entry.window
