@@ -55,7 +55,8 @@ def _windows_of(dataset: Any, items: Ints) -> Iterator[_Windows]:
             each, axes = starts.shape[1:]
             yield from _windows(
                 dataset._reads[group][number].array,
-                starts[samples].reshape(-1, axes),
+                # Not by -1: fields may have no axes.
+                starts[samples].reshape(len(samples) * each, axes),
                 dataset._windows(number),
                 np.repeat(samples, each),
             )
