@@ -18,7 +18,7 @@ import zarrix as zarr
 from ml.data import items_of, numbered, scenes
 from waiting import PATIENCE_S
 from zarrix import _engine, ml
-from zarrix.ml._loading import loader as _loader
+from zarrix.ml._loading import passes as _passes
 from zarrix.ml._loading.fill import Filler
 from zarrix.ml._reading import fetch as _fetch
 from zarrix.ml._reading.pace import Pace
@@ -456,7 +456,7 @@ def test_dropping_an_iterator_waits_for_its_thread_for_a_bounded_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Garbage collection may drop it in a thread that holds a lock which reading takes."""
-    monkeypatch.setattr(_loader, "_DROPPED_S", 0.01, raising=False)
+    monkeypatch.setattr(_passes, "_DROPPED_S", 0.01)
     entered, goes_on, dropped = threading.Event(), threading.Event(), threading.Event()
 
     def stops(batch: ml.Batch, rng: np.random.Generator) -> None:
@@ -489,8 +489,8 @@ def test_a_dropped_iterator_is_waited_for_where_python_ends() -> None:
     program = """
 import threading, time, zarrix as zarr
 from zarrix import ml
-from zarrix.ml._loading import loader as _loader
-_loader._DROPPED_S = 0.0
+from zarrix.ml._loading import passes as _passes
+_passes._DROPPED_S = 0.0
 entered = threading.Event()
 def slow(batch, rng):
     if batch["item"][0]:

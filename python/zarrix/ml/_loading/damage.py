@@ -10,6 +10,7 @@ import numpy as np
 
 from zarrix._errors import CorruptChunkError
 from zarrix.ml._datasets.dataset import Draws
+from zarrix.ml._loading.options import Options
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Cancel, Damage, Entry
 from zarrix.ml._reading.substitutes import ATTEMPTS, others_than, put
@@ -21,7 +22,7 @@ class Repair:
     """What happens to the samples of one fill that touch corrupt chunks."""
 
     def __init__(
-        self, options: Any, draws: list[Draws], entries: list[Entry], cuts: list[int]
+        self, options: Options, draws: list[Draws], entries: list[Entry], cuts: list[int]
     ) -> None:
         # Batch i has the entries from cuts[i] on.
         self._options, self._draws, self._entries, self._cuts = options, draws, entries, cuts
@@ -39,7 +40,7 @@ class Repair:
         """Replace or mark the samples that were noted, and record them."""
         options = self._options
         for batch, draws in zip(batches, self._draws, strict=True):
-            if options.on_error == "fill":
+            if options.corrupt.kind == "fill":
                 batch["valid"] = np.ones(len(draws), np.bool_)
         for (place, row), damage in sorted(self._damaged.items()):
             item = int(self._draws[place].items[row])
@@ -51,24 +52,26 @@ class Repair:
                 "error": str(damage.error),
             }
             try:
-                if options.on_error == "replace":
+                if options.corrupt.kind == "replace":
                     record["replaced_by"] = self._replace(batches[place], place, row, cancel)
             finally:
                 self._note(record)
-            if len(options.errors) > options.max_errors:
+            allowed = options.corrupt.max_errors
+            if len(options.errors) > allowed:
                 raise CorruptChunkError(
-                    f"more than max_errors={options.max_errors} windows are corrupt; the last "
+                    f"more than max_errors={allowed} windows are corrupt; the last "
                     f"is of item {item}, field {record['field']!r}: {damage.error}"
                 )
-            if options.on_error == "fill":
+            if options.corrupt.kind == "fill":
                 batches[place]["valid"][row] = False
 
     def _note(self, record: dict[str, Any]) -> None:
         """Add a record to those of the loader, and to its file, if it has one."""
         self._options.errors.append(record)
-        if self._options.error_log is not None:
+        path = self._options.corrupt.error_log
+        if path is not None:
             # One write at the end of the file: several ranks may share it.
-            with open(self._options.error_log, "ab", buffering=0) as log:
+            with open(path, "ab", buffering=0) as log:
                 log.write(json.dumps(record).encode() + b"\n")
 
     def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:

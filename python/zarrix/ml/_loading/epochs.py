@@ -7,13 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from zarrix._errors import suggestion
+from zarrix.ml._datasets.dataset import Dataset
 from zarrix.ml._datasets.mix import Mix
 from zarrix.ml._order.order import Blocks, Full, Mixed, Order, Sequential, Weighted
 from zarrix.ml._order.random import mix64
-from zarrix.ml._order.state import Order as Choice
+from zarrix.ml._order.state import OrderChoice
 
-__all__ = ["choose", "order_of", "randomness", "sample_bytes"]
+__all__ = ["choose", "cumulative_weights", "order_of", "randomness", "sample_bytes"]
 
 _ENOUGH = 0.9
 _RUN = 3
@@ -34,21 +37,23 @@ def randomness(blocks: int, group: int, batch_size: int) -> tuple[float, float]:
     return distinct(min(group, blocks)), distinct(blocks)
 
 
-def choose(dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions: int) -> Choice:
+def choose(
+    dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions: int
+) -> OrderChoice:
     """The kind of order: for ``True`` the cheaper one that is about as random as a full shuffle."""
     if isinstance(dataset, Mix):
         chosen = [choose(part, shuffle, batch_size, memory, 1) for part in dataset._parts]
         kind = "interleaved" if shuffle is False else "mixed"
-        return Choice(kind, max(one.group for one in chosen))
+        return OrderChoice(kind, max(one.group for one in chosen))
     if shuffle is False:
-        return Choice("sequential")
+        return OrderChoice("sequential")
     if shuffle not in (True, "full", "block"):
         raise ValueError(
             f"shuffle={shuffle!r}; allowed are True, False, 'full' and 'block'"
             f"{suggestion(str(shuffle), ['full', 'block'])}"
         )
     if shuffle == "full" or (shuffle is True and dataset._is_thin()):
-        return Choice("full")
+        return OrderChoice("full")
     begins = dataset._blocks
     blocks = len(begins) - 1
     streams = max(1, min(partitions, blocks))
@@ -60,8 +65,8 @@ def choose(dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions:
     if shuffle is True:
         near, far = randomness(blocks, group * streams, batch_size)
         if blocks == len(dataset) or near < _ENOUGH * far:
-            return Choice("full")
-    return Choice("block", group, streams, run)
+            return OrderChoice("full")
+    return OrderChoice("block", group, streams, run)
 
 
 def _run_of(overlap: float, group: int) -> int:
@@ -72,8 +77,28 @@ def _run_of(overlap: float, group: int) -> int:
     return max(1, min(group, math.ceil(_RUN * overlap)))
 
 
+def cumulative_weights(dataset: Dataset, weights: Any, samples: int | None) -> tuple[Any, int]:
+    """The cumulative weights, or None, and the length of an epoch where it is not the dataset's."""
+    if weights is None:
+        if samples is not None and not isinstance(dataset, Mix):
+            raise ValueError("samples= is for a Mix, or with weights=")
+        return None, int(samples or 0)
+    if isinstance(dataset, Mix):
+        raise ValueError("weights= of a loader is for items; a Mix has weights= of its own")
+    weights = np.asarray(weights, np.float64)
+    if weights.shape != (len(dataset),):
+        raise ValueError(f"weights= has the shape {weights.shape}, for {len(dataset)} items")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("weights= are finite numbers that are not negative, and not all 0")
+    with np.errstate(over="ignore"):
+        total = np.cumsum(weights)
+    if not np.isfinite(total[-1]):
+        total = np.cumsum(weights / weights.max())
+    return total, int(samples or len(dataset))
+
+
 def order_of(
-    dataset: Any, choice: Choice, seed: int, epoch: int, weights: Any = None, samples: int = 0
+    dataset: Any, choice: OrderChoice, seed: int, epoch: int, weights: Any = None, samples: int = 0
 ) -> Order:
     """The order of one epoch."""
     if isinstance(dataset, Mix):
@@ -87,7 +112,7 @@ def order_of(
     return Full(len(dataset), seed, epoch)
 
 
-def _mixed(mix: Mix, choice: Choice, seed: int, epoch: int, samples: int) -> Order:
+def _mixed(mix: Mix, choice: OrderChoice, seed: int, epoch: int, samples: int) -> Order:
     def source(number: int, part: Any, rounds: int) -> Order:
         # Another seed for each source; rounds count above all epochs that fit 32 bits.
         own = int(mix64([(seed ^ (number + 1) << 32) & 0xFFFFFFFFFFFFFFFF])[0])

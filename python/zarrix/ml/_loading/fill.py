@@ -18,7 +18,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -28,7 +28,7 @@ import numpy as np
 from zarrix._runtime.wake import First, Wake, begin
 from zarrix.ml._datasets.dataset import Draws
 from zarrix.ml._loading.damage import Repair
-from zarrix.ml._loading.epochs import sample_bytes
+from zarrix.ml._loading.options import Options
 from zarrix.ml._order.random import draw, key_of
 from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._reading.batch import Batch
@@ -36,11 +36,9 @@ from zarrix.ml._reading.decoding import times_less
 from zarrix.ml._reading.fetch import Cancel, Entry, fetch
 from zarrix.ml._reading.pace import Pace
 from zarrix.ml._reading.reading import Reading
-from zarrix.ml._reading.slots import Slots
-from zarrix.ml._reading.stats import Counters
 from zarrix.ml._reading.substitutes import settle
 
-__all__ = ["Filled", "Filler", "Options", "batches_of_a_fill"]
+__all__ = ["Filled", "Filler", "batches_of_a_fill"]
 
 # Where batches share no chunks, reading several in one call only spares calls.
 _SMALL_BYTES = 2**22
@@ -55,29 +53,6 @@ _WORTH = 1.1
 # Each short fill of a window decodes most of the window's chunks once more. With a growth of 2, an
 # epoch of one window decoded each chunk five times.
 _GROWTH = 8
-
-
-class Options(NamedTuple):
-    """What a filler needs of its loader, which it must not keep alive."""
-
-    dataset: Any
-    seed: int
-    epoch: int
-    kind: str
-    prefetch: int
-    memory: int
-    transform: Callable[[Batch, np.random.Generator], Any] | None
-    deliver: Callable[[Any, dict[str, str]], Any] | None
-    on_error: str
-    max_errors: int
-    errors: list[dict[str, Any]]
-    counters: Counters
-    marks: bool
-    slots: Slots
-    error_log: str | None
-    # Which part of all chunks one item touches.
-    share: float
-    threads: int
 
 
 class _Planned(NamedTuple):
@@ -141,7 +116,7 @@ class Filler:
         self._memory = self._slots.__call__
         self._kinds = options.dataset._kinds()
         self._rules = options.dataset._nan_rules()
-        self._marks = options.marks or options.on_error == "fill"
+        self._marks = options.marks or options.corrupt.kind == "fill"
         # Without a thread: the fills, None if they may have been interrupted, and the one that is
         # not complete.
         self._fills: Iterator[list[_Planned]] | None = None
@@ -449,7 +424,7 @@ class Filler:
                 options.seed,
                 options.epoch,
                 cancel=self._cancel,
-                passes=options.on_error != "raise",
+                passes=options.corrupt.kind != "raise",
             )
         return batch
 
@@ -463,7 +438,7 @@ class Filler:
             batches.append(batch)
             entries.extend(more)
             cuts.append(len(entries))
-        if options.on_error == "raise":
+        if options.corrupt.kind == "raise":
             fetch(entries, self._cancel, threads=options.threads)
         else:
             repair = Repair(options, [one.draws for one in planned], entries, cuts)
@@ -504,7 +479,7 @@ class Filler:
 
 def can_deliver(options: Options) -> bool:
     """Whether batches may be delivered while later ones of their call are read."""
-    return options.on_error == "raise" and options.prefetch > 0
+    return options.corrupt.kind == "raise" and options.prefetch > 0
 
 
 def reads_blocks(options: Options) -> bool:
@@ -528,11 +503,11 @@ def batches_of_a_fill(options: Options, batch_size: int) -> int:
 
 def _held_batches(options: Options, batch_size: int) -> int:
     """How many batches the loader's memory holds."""
-    return options.memory // (sample_bytes(options.dataset) * batch_size)
+    return options.memory // (options.sample_bytes * batch_size)
 
 
 def _small(options: Options, batch_size: int) -> int:
-    each = sample_bytes(options.dataset) * batch_size
+    each = options.sample_bytes * batch_size
     return max(1, min(min(_SMALL_BYTES, options.memory // 2) // each, _SMALL))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,13 +15,16 @@ from zarrix._errors import StateError, suggestion
 from zarrix._runtime.sizes import parse_size
 from zarrix.ml._datasets.dataset import Dataset, digest_of
 from zarrix.ml._datasets.mix import Mix
-from zarrix.ml._loading.epochs import choose, order_of
-from zarrix.ml._loading.fill import Filled, Filler, Options
+from zarrix.ml._loading.epochs import choose, cumulative_weights, order_of, sample_bytes
+from zarrix.ml._loading.fill import Filler
+from zarrix.ml._loading.options import CorruptRule, Options
+from zarrix.ml._loading.passes import Batches, Indices
 from zarrix.ml._loading.plan import Plan, plan_of
 from zarrix.ml._loading.preview import Preview, preview_of
+from zarrix.ml._order.position import Position
 from zarrix.ml._order.rank import rank_and_world
 from zarrix.ml._order.schedule import Schedule
-from zarrix.ml._order.state import Order, State, checked_epoch
+from zarrix.ml._order.state import OrderChoice, State, checked_epoch
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.deliver import deliverer
 from zarrix.ml._reading.fetch import Frozen
@@ -35,8 +36,6 @@ __all__ = ["Loader"]
 
 _ON_ERROR = ("raise", "replace", "fill")
 _FREE = ("full", "block")
-# How long dropping an iterator waits for its thread.
-_DROPPED_S = 5.0
 
 
 class Loader:
@@ -165,21 +164,21 @@ class Loader:
         self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
         self.frozen = bool(frozen)
         self._threads = threads_of_loader(threads)
-        self._given = (rank, world)
+        self._requested_rank = rank, world
         self.rank, self.world = rank_and_world(rank, world)
         self._drop_last = drop_last
-        self._cumulative, self._samples = _cumulative(dataset, weights, samples)
-        self._transform, self._on_error, self._max_errors = transform, on_error, int(max_errors)
-        self._error_log = None if error_log is None else os.path.abspath(error_log)
+        self._cumulative, self._samples = cumulative_weights(dataset, weights, samples)
+        log = None if error_log is None else os.path.abspath(error_log)
+        self._corrupt = CorruptRule(on_error, int(max_errors), log)
         self._prefetch, self._memory = int(prefetch), parse_size(memory, "memory")
-        self._deliver = deliverer(to, device)
+        self._transform, self._deliver = transform, deliverer(to, device)
         self._shuffle, self._partitions = shuffle, partitions
         self._choice = choose(
             dataset, shuffle, self.batch_size, self._memory, partitions or self.world
         )
-        self._epoch, self._seen, self._begun = 0, 0, False
+        self._position = Position()
         self._counters = Counters()
-        self._running: Any = None
+        self._running: Batches | Indices | None = None
         self._slots: Slots | None = None
         self._slots_pid = 0
         #: What corrupt chunks did so far: a mapping for each.
@@ -188,33 +187,31 @@ class Loader:
     # Batches
 
     def __iter__(self) -> Iterator[Any]:
-        self._begin()
-        batches = self._running = _Batches(self, self._schedule(self._seen))
+        schedule = self._begin()
+        batches = self._running = Batches(self, self._options(), schedule)
         return batches
-
-    def _begin(self) -> None:
-        """What a new pass starts with: the position of a state, or the epoch after the last one."""
-        if self._begun:
-            self._epoch, self._seen, self._begun = self._epoch + 1, 0, False
 
     def _indices(self) -> Iterator[list[int]]:
         """The batches of the next pass as indices, for a DataLoader of another library."""
-        self._begin()
-        indices = self._running = _Indices(self, self._schedule(self._seen))
+        schedule = self._begin()
+        indices = self._running = Indices(self, self.dataset, self.seed, schedule)
         return indices
+
+    def _begin(self) -> Schedule:
+        """Go to where the next pass begins: at the position of a state, or in the next epoch."""
+        self._position = self._position.of_next_pass()
+        return self._schedule(self._position.seen)
 
     def _state_after(self, delivered: int | None) -> dict[str, Any]:
         """The state after so many batches of the pass that runs; all that were taken if None."""
-        if delivered is None or not isinstance(self._running, _Indices):
+        running, has_pass = self._running, self._position.has_pass
+        if delivered is None or not isinstance(running, Indices) or not (has_pass or delivered):
             return self.state_dict()
-        schedule = self._running.schedule
-        seen = schedule.first + delivered * schedule.whole
-        size = schedule.order.size
-        if not self._begun and not delivered:
-            return self.state_dict()
-        if not self._begun or min(seen, size) > min(self._running.seen, size):
+        size = running.schedule.order.size
+        seen = min(running.schedule.first + delivered * running.schedule.whole, size)
+        if not has_pass or seen > min(running.position.seen, size):
             raise ValueError(f"delivered={delivered}, and fewer batches were asked for")
-        return replace(self._state(), seen=min(seen, size)).to_json()
+        return replace(self._state(), seen=seen).to_json()
 
     def __len__(self) -> int:
         """Batches of a whole epoch on each rank, also where one is resumed.
@@ -225,9 +222,9 @@ class Loader:
         return len(self._schedule(0))
 
     def _schedule(self, first: int) -> Schedule:
-        self.rank, self.world = rank_and_world(*self._given)
+        self.rank, self.world = rank_and_world(*self._requested_rank)
         drop_last = self.world > 1 if self._drop_last is None else self._drop_last
-        order = self._order(self._epoch)
+        order = self._order(self._position.epoch)
         return Schedule(order, self.batch_size, self.rank, self.world, drop_last, first)
 
     def _order(self, epoch: int) -> Any:
@@ -238,8 +235,9 @@ class Loader:
     @property
     def epoch(self) -> int:
         """The epoch of the next batch: the one that runs, or after its end the next one."""
-        ended = self._begun and self._running is not None and self._running.finished
-        return self._epoch + 1 if ended else self._epoch
+        position, running = self._position, self._running
+        is_over = position.has_pass and running is not None and running.finished
+        return position.epoch + 1 if is_over else position.epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next iteration one of this epoch, from its begin.
@@ -265,8 +263,8 @@ class Loader:
         7
         """
         epoch = checked_epoch(epoch)
-        if self._begun or epoch != self._epoch:
-            self._epoch, self._seen, self._begun = epoch, 0, False
+        if self._position.has_pass or epoch != self._position.epoch:
+            self._position = Position(epoch)
 
     # State
 
@@ -290,11 +288,11 @@ class Loader:
         return self._state().to_json()
 
     def _state(self) -> State:
-        size, choice = self._order_size(), self._choice
-        seen = min(self._seen, size)
-        return State(choice, self.seed, self._epoch, seen, size, self._fingerprint(choice))
+        size, choice, position = self._order_size(), self._choice, self._position
+        seen, prints = min(position.seen, size), self._fingerprint(choice)
+        return State(choice, self.seed, position.epoch, seen, size, prints)
 
-    def _fingerprint(self, choice: Order) -> dict[str, str]:
+    def _fingerprint(self, choice: OrderChoice) -> dict[str, str]:
         """Digests of all that samples and an order depend on, apart from values of arrays."""
         found = self.dataset._fingerprint()
         if self._cumulative is not None:
@@ -354,9 +352,9 @@ class Loader:
                 + "; strict=False begins its next epoch"
             )
         is_over = bool(differs) or state.seen >= state.size
-        epoch = checked_epoch(state.epoch + 1) if is_over else state.epoch
-        self.seed, self._epoch, self._begun = state.seed, epoch, False
-        self._seen = 0 if is_over else state.seen
+        next_epoch = checked_epoch(state.epoch + 1) if is_over else state.epoch
+        self.seed = state.seed
+        self._position = Position(next_epoch, 0 if is_over else state.seen)
         if not differs:
             self._choice = state.order
 
@@ -405,7 +403,7 @@ class Loader:
         >>> loader.preview(samples=2)
         Preview(x: 104 x 204 pixels)
         """
-        options = self._options()._replace(transform=None, deliver=None)
+        options = replace(self._options(), transform=None, deliver=None)
         batch = _first_of(options, self._schedule(0))
         kinds = self.dataset._kinds()
         names = [c.name for c in self.dataset._shown() if kinds.get(c.name) != "bfloat16"]
@@ -464,41 +462,42 @@ class Loader:
         self.__dict__.update(state, _counters=Counters())
 
     def _repr_html_(self) -> str:
+        position, size = self._position, self._order_size()
         return info_table(
             [
                 ("Dataset", repr(self.dataset)),
                 ("Batch size", f"{self.batch_size}, rank {self.rank} of {self.world}"),
                 ("Order", f"{self._choice}, seed {self.seed}"),
-                ("Position", f"epoch {self._epoch}, {self._seen} of {self._order_size()} samples"),
+                ("Position", f"epoch {position.epoch}, {position.seen} of {size} samples"),
             ]
         )
 
     def __repr__(self) -> str:
         ranks = f", rank {self.rank} of {self.world}" if self.world > 1 else ""
+        position, size = self._position, self._order_size()
         return (
             f"Loader({self.dataset!r}, batch_size={self.batch_size}, order {self._choice}, "
-            f"seed={self.seed}{ranks}, epoch {self._epoch} at {self._seen} of {self._order_size()})"
+            f"seed={self.seed}{ranks}, epoch {position.epoch} at {position.seen} of {size})"
         )
 
     def _options(self) -> Options:
         return Options(
-            self.dataset,
-            self.seed,
-            self._epoch,
-            self._choice.kind,
-            self._prefetch,
-            self._memory,
-            self._transform,
-            self._deliver,
-            self._on_error,
-            self._max_errors,
-            self.errors,
-            self._counters,
-            self._drop_last is False,
-            self._slots_here(),
-            self._error_log,
-            self._share,
-            self._threads,
+            dataset=self.dataset,
+            seed=self.seed,
+            epoch=self._position.epoch,
+            kind=self._choice.kind,
+            sample_bytes=sample_bytes(self.dataset),
+            share=self._share,
+            prefetch=self._prefetch,
+            memory=self._memory,
+            slots=self._slots_here(),
+            threads=self._threads,
+            corrupt=self._corrupt,
+            errors=self.errors,
+            marks=self._drop_last is False,
+            transform=self._transform,
+            deliver=self._deliver,
+            counters=self._counters,
         )
 
     @functools.cached_property
@@ -519,118 +518,5 @@ def _first_of(options: Options, schedule: Schedule) -> Any:
             f"the epoch has no batch: its {schedule.order.size} samples fill none of "
             f"{schedule.whole}, and drop_last leaves them out"
         )
-    options = options._replace(prefetch=0, counters=Counters(), errors=[])
+    options = replace(options, prefetch=0, counters=Counters(), errors=[])
     return Filler(options, schedule).filled()[0].batch
-
-
-class _Indices(Iterator[list[int]]):
-    """One pass over an epoch as indices that carry seed and epoch."""
-
-    def __init__(self, loader: Loader, schedule: Schedule) -> None:
-        self._loader, self.schedule = loader, schedule
-        self._epoch, self.seen, self.finished = loader._epoch, schedule.first, False
-        self._lists = self._taken()
-
-    def __next__(self) -> list[int]:
-        loader = self._loader
-        found = next(self._lists, None)
-        self.finished = found is None
-        self.seen = self.schedule.order.size if found is None else self.seen + self.schedule.whole
-        if loader._running is self and loader._epoch == self._epoch:
-            loader._seen, loader._begun = self.seen, True
-        if found is None:
-            raise StopIteration
-        return found
-
-    def _taken(self) -> Iterator[list[int]]:
-        dataset, seed = self._loader.dataset, self._loader.seed
-        for share in self.schedule.shares():
-            items, rounds = self.schedule.order.at(share.positions)
-            indices = dataset._encoded(items, seed, self._epoch, rounds, share.valid)
-            begin = 0
-            for size in share.sizes:
-                yield indices[begin : begin + size]
-                begin += size
-
-    def close(self) -> None:
-        """Nothing is read ahead here."""
-
-
-class _Batches(Iterator[Any]):
-    """One pass over an epoch; it moves the position of its loader as long as it is the newest."""
-
-    def __init__(self, loader: Loader, schedule: Schedule) -> None:
-        # A loader has its newest iterator, which must not keep it alive in turn.
-        self._loader, self._schedule = weakref.ref(loader), schedule
-        self._filler = Filler(loader._options(), schedule)
-        # At exit, fillers are closed by themselves, however long it takes.
-        weakref.finalize(self, self._filler.close, _DROPPED_S).atexit = False
-        self._epoch, self._seen = loader._epoch, schedule.first
-        self.finished = False
-        # Threads that share this iterator take different batches. A batch is here until the call
-        # of its thread returns it.
-        self._turn = threading.Lock()
-        self._taken: dict[int, Filled] = {}
-
-    def __next__(self) -> Any:
-        # An exception of a signal handler leaves the iterator as it was: what must change together
-        # is changed without a call in between, because handlers run only after calls.
-        filler, since = self._filler, self._filler.asked()
-        thread, taken = threading.get_ident(), self._taken
-        if thread not in taken:
-            with self._turn:
-                try:
-                    ready = filler.filled()
-                except StopIteration:
-                    if filler.is_complete:
-                        self.finished = True
-                        self._position(self._schedule.order.size)
-                    raise
-                taken[thread] = ready[0]
-                del ready[0]
-        batch, samples = taken[thread]
-        filler.took(samples, since)
-        loader, whole = self._newest_of(), self._schedule.whole
-        del taken[thread]
-        self._seen += whole
-        if loader is not None:
-            loader._seen, loader._begun = self._seen, True
-        return batch
-
-    def _position(self, seen: int) -> None:
-        self._seen, loader = seen, self._newest_of()
-        if loader is not None:
-            loader._seen, loader._begun = seen, True
-
-    def _newest_of(self) -> Loader | None:
-        """The loader, if it is in this epoch and has made no other iterator since."""
-        loader = self._loader()
-        is_newest = loader is not None and loader._running is self and loader._epoch == self._epoch
-        return loader if is_newest else None
-
-    def __len__(self) -> int:
-        """Batches that are left."""
-        return len(replace(self._schedule, first=self._seen))
-
-    def close(self) -> None:
-        self._filler.close()
-
-
-def _cumulative(dataset: Dataset, weights: Any, samples: int | None) -> tuple[Any, int]:
-    """The cumulative weights, or None, and the length of an epoch where it is not the dataset's."""
-    if weights is None:
-        if samples is not None and not isinstance(dataset, Mix):
-            raise ValueError("samples= is for a Mix, or with weights=")
-        return None, int(samples or 0)
-    if isinstance(dataset, Mix):
-        raise ValueError("weights= of a loader is for items; a Mix has weights= of its own")
-    weights = np.asarray(weights, np.float64)
-    if weights.shape != (len(dataset),):
-        raise ValueError(f"weights= has the shape {weights.shape}, for {len(dataset)} items")
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError("weights= are finite numbers that are not negative, and not all 0")
-    with np.errstate(over="ignore"):
-        total = np.cumsum(weights)
-    if not np.isfinite(total[-1]):
-        total = np.cumsum(weights / weights.max())
-    return total, int(samples or len(dataset))

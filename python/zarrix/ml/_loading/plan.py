@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from zarrix.ml._loading.epochs import choose, order_of, randomness, sample_bytes
 from zarrix.ml._loading.fill import batches_of_a_fill
 from zarrix.ml._order.order import Blocks
 from zarrix.ml._order.schedule import Schedule
-from zarrix.ml._order.state import Order
+from zarrix.ml._order.state import OrderChoice
 from zarrix.ml._reading.decoding import chunks_of, used_bytes
 
 __all__ = ["Plan", "plan_of"]
@@ -113,7 +113,7 @@ class Plan:
         return info_table(self._rows())
 
 
-def plan_of(loader: Any, choice: Order, schedule: Schedule) -> Plan:
+def plan_of(loader: Any, choice: OrderChoice, schedule: Schedule) -> Plan:
     """The plan of a loader's epoch."""
     dataset, size = loader.dataset, loader.batch_size
     begins = dataset._blocks
@@ -126,10 +126,10 @@ def plan_of(loader: Any, choice: Order, schedule: Schedule) -> Plan:
     other = {"block": "full", "full": "block"}.get(choice.kind, "")
     other_used = 0.0
     if other:
-        change = Order(other)
+        change = OrderChoice(other)
         if other == "block":
             change = choose(dataset, other, size, loader._memory, loader.world)
-        options = loader._options()._replace(kind=other)
+        options = replace(loader._options(), kind=other)
         other_used = _cost(loader, change, batches_of_a_fill(options, size))[0]
     batch_bytes = sample_bytes(dataset) * size
     ahead = max(2 * at_once, loader._prefetch + 1) + 1
@@ -153,7 +153,9 @@ def plan_of(loader: Any, choice: Order, schedule: Schedule) -> Plan:
     )
 
 
-def _advice(dataset: Any, choice: Order, used: float, other: float, random: float) -> list[str]:
+def _advice(
+    dataset: Any, choice: OrderChoice, used: float, other: float, random: float
+) -> list[str]:
     advice = []
     if choice.kind == "full" and other and used > 2 * other:
         advice.append(f"shuffle='block' reads {used / other:.1f} times less")
@@ -169,7 +171,7 @@ def _advice(dataset: Any, choice: Order, used: float, other: float, random: floa
     return advice
 
 
-def _cost(loader: Any, choice: Order, at_once: int) -> tuple[float, float]:
+def _cost(loader: Any, choice: OrderChoice, at_once: int) -> tuple[float, float]:
     """Decoded bytes over used bytes, and decoded chunks of a batch, in the first calls."""
     dataset = loader.dataset
     order = order_of(dataset, choice, loader.seed, 0, loader._cumulative, loader._samples)

@@ -15,7 +15,7 @@ from typing import Any
 
 from zarrix._errors import StateError
 
-__all__ = ["MOST_EPOCH", "VERSION", "Order", "State", "checked_epoch"]
+__all__ = ["MOST_EPOCH", "VERSION", "OrderChoice", "State", "checked_epoch"]
 
 VERSION = 2
 # An index of a sampler has 32 bits for the epoch.
@@ -32,7 +32,7 @@ _ORDER = re.compile(
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderChoice:
     """The kind of an order with all that was chosen for it, so that nothing is chosen again.
 
     ``group`` blocks are shuffled together, in runs of ``run`` neighbours; 0 if the order has no
@@ -55,7 +55,7 @@ class Order:
         return self.group > 0
 
     @classmethod
-    def parsed(cls, text: str, partitions: int) -> Order:
+    def parsed(cls, text: str, partitions: int) -> OrderChoice:
         """The order with this name; an error if another version of zarrix made it."""
         match = _ORDER.fullmatch(text)
         found = None
@@ -77,7 +77,7 @@ class Order:
 class State:
     """A position in an epoch."""
 
-    order: Order
+    order: OrderChoice
     seed: int
     epoch: int
     seen: int
@@ -102,7 +102,7 @@ class State:
         _check(state)
         prints = state["fingerprint"]
         return cls(
-            Order.parsed(state["order"], state["partitions"]),
+            OrderChoice.parsed(state["order"], state["partitions"]),
             state["seed"],
             state["epoch"],
             state["seen"],
