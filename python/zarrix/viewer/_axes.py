@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from zarrix._array.dimension_names import names_of
-from zarrix.viewer._badges import attributes_of
+from zarrix.viewer._ome import multiscale_of
 
-__all__ = ["Plane", "dims_of", "multiscale_of", "plane_of", "units_of"]
+__all__ = ["Plane", "dims_of", "plane_of", "units_of"]
 
 _ROWS = frozenset({"y", "lat", "latitude", "row", "rows", "height", "h", "northing"})
 _COLUMNS = frozenset({"x", "lon", "long", "longitude", "col", "cols", "column", "width", "w",
@@ -35,22 +35,10 @@ class Plane:
         return found if self.c is None else {**found, "c": self.c}
 
 
-def multiscale_of(group: Any) -> dict[str, Any] | None:
-    """The first multiscale image that a group describes, as OME-Zarr has it."""
-    if group is None:
-        return None
-    attributes = attributes_of(group)
-    ome = attributes.get("ome")
-    found = (ome if isinstance(ome, dict) else attributes).get("multiscales")
-    if isinstance(found, list) and found and isinstance(found[0], dict):
-        return found[0]
-    return None
-
-
 def _ome_axes(group: Any, ndim: int) -> list[dict[str, Any]] | None:
     """The axes of a multiscale image; version 0.3 has names alone."""
-    multiscale = multiscale_of(group) or {}
-    axes = multiscale.get("axes")
+    multiscale = None if group is None else multiscale_of(group.attrs.asdict())
+    axes = None if multiscale is None else multiscale.get("axes")
     if not isinstance(axes, list) or len(axes) != ndim:
         return None
     return [one if isinstance(one, dict) else {"name": one} for one in axes]

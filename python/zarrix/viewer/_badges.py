@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["attributes_of", "badges_of"]
+from zarrix.viewer._ome import has_ome
+
+__all__ = ["badges_of"]
 
 _CF = frozenset({"standard_name", "units", "axis", "calendar", "grid_mapping", "coordinates"})
 
 
-def attributes_of(node: Any) -> dict[str, Any]:
-    """The attributes of a node, without a request to the store."""
-    return dict(node.attrs.asdict())
-
-
 def badges_of(node: Any) -> list[str]:
     """OME, CF, GeoZarr, shards, refs: what fits."""
-    attributes = attributes_of(node)
-    ome = attributes.get("ome")
+    attributes = node.attrs.asdict()
     badges = []
-    if "multiscales" in attributes or (isinstance(ome, dict) and ome):
+    if has_ome(attributes):
         badges.append("OME")
     if "Conventions" in attributes or _CF & attributes.keys():
         badges.append("CF")

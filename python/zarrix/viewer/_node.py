@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._nodes import nodes
 from zarrix.viewer._answers import Answer, fits, json_answer
 from zarrix.viewer._axes import dims_of, units_of
-from zarrix.viewer._badges import attributes_of, badges_of
+from zarrix.viewer._badges import badges_of
 from zarrix.viewer._codec_words import codec_words
 from zarrix.viewer._guess import guess
 from zarrix.viewer._limits import MOST_ATTRIBUTE_BYTES
+from zarrix.viewer._ome import channels_of
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._pyramid import first_array, levels_of
 from zarrix.viewer._roots import Roots, is_array
 from zarrix.viewer._text import dtype_text, exact
 from zarrix.viewer._tile_types import components_of, tile_type
 
-__all__ = ["channels_of", "document_of", "node"]
+__all__ = ["document_of", "node"]
 
 # The most chunk lengths that an answer lists.
 _MOST_LENGTHS = 20_000
@@ -40,7 +41,7 @@ def document_of(roots: Roots, path: str, *, anew: bool = False) -> dict[str, Any
         return {"path": "", "name": "", "kind": "group", "members": len(names), "badges": [],
                 "attributes": {}, "attributes_truncated": False, "multiscale": None,
                 "first": first_array(roots, "")}  # fmt: skip
-    attributes = attributes_of(found)
+    attributes = found.attrs.asdict()
     is_large = not fits(attributes, MOST_ATTRIBUTE_BYTES)
     both = {
         "path": path,
@@ -61,7 +62,7 @@ def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
     parent = roots.parent(path)
     dims = dims_of(array, parent)
     guessed = guess(path or roots.name_of(path), array.shape, array.dtype, dims)
-    described = {} if parent is None else attributes_of(parent)
+    described = {} if parent is None else parent.attrs.asdict()
     metadata = array._metadata
     sharded = metadata.shard_codec is not None
     return {
@@ -112,27 +113,3 @@ def _lengths(grid: Sequence[AxisGrid], shape: Sequence[int]) -> list[Any]:
     if sum(counts) > _MOST_LENGTHS:
         return [max(axis.lengths) for axis in grid]
     return [list(axis.sizes(size)) for axis, size in zip(grid, shape, strict=True)]
-
-
-def channels_of(attributes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The channels that OME-Zarr's ``omero`` describes: name, colour and range of each."""
-    ome = attributes.get("ome")
-    omero = (ome if isinstance(ome, dict) else attributes).get("omero")
-    listed = omero.get("channels") if isinstance(omero, dict) else None
-    if not isinstance(listed, list):
-        return None
-    return [_channel(one if isinstance(one, dict) else {}) for one in listed[:64]]
-
-
-def _channel(one: Mapping[str, Any]) -> dict[str, Any]:
-    window = one.get("window")
-    window = window if isinstance(window, dict) else {}
-    ends = [window.get("start"), window.get("end")]
-    colour = str(one.get("color", ""))
-    is_hex = len(colour) == 6 and all(c in "0123456789abcdefABCDEF" for c in colour)
-    return {
-        "name": str(one.get("label", ""))[:200],
-        "color": f"#{colour.lower()}" if is_hex else None,
-        "range": ends if all(isinstance(end, int | float) for end in ends) else None,
-        "active": bool(one.get("active", True)),
-    }

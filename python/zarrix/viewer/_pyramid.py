@@ -8,7 +8,7 @@ from typing import Any
 from zarrix._nodes.broken import BrokenMember
 from zarrix._stores.keys import key_of
 from zarrix.viewer._answers import Refused
-from zarrix.viewer._axes import multiscale_of
+from zarrix.viewer._ome import multiscale_of
 from zarrix.viewer._roots import Roots, is_array
 
 __all__ = ["first_array", "levels_of"]
@@ -58,7 +58,7 @@ def levels_of(roots: Roots, path: str, array: Any) -> list[dict[str, Any]]:
 
 def _names(group: Any) -> list[str]:
     """The names of the levels: those that OME-Zarr lists, else 0, 1, 2 and so on."""
-    multiscale = multiscale_of(group)
+    multiscale = multiscale_of(group.attrs.asdict())
     if multiscale is not None:
         datasets = multiscale.get("datasets")
         listed = datasets if isinstance(datasets, list) else []
