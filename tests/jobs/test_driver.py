@@ -75,13 +75,13 @@ def test_values_of_tasks_come_back_from_the_journal(counting, tmp_path):
 @pytest.mark.parametrize("part", [(0, 1), (2, 7)])
 def test_a_journal_has_what_was_marked(tmp_path, part):
     store = zarr.DirectoryStore(tmp_path)
-    one = Journal([1000, 10], "run", store, "j", part)
+    one = Journal([1000, 10], "run", (store, "j"), part)
     marked = [n for n in range(part[0], 1000, part[1]) if n % 3]
     for number in marked:
         one.mark(0, number, None)
     one.mark(1, part[0], {"a": [1]})
     one.save()
-    two = Journal([1000, 10], "run", store, "j", (0, 3))
+    two = Journal([1000, 10], "run", (store, "j"), (0, 3))
     two.load()
     assert [n for n in range(1000) if two.is_done(0, n)] == marked
     assert two.in_order() == [{}, {part[0]: {"a": [1]}}]

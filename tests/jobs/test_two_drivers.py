@@ -97,17 +97,17 @@ def test_two_interrupted_drivers_of_statistics_lose_no_value(tmp_path, monkeypat
 
 def test_a_task_whose_value_is_gone_is_not_done(tmp_path):
     store = zarr.DirectoryStore(tmp_path)
-    one = Journal([10], "run", store, "j")
+    one = Journal([10], "run", (store, "j"))
     for number in range(10):
         one.mark(0, number, {"n": number} if number % 2 else None)
     one.save()
     (values,) = [name for name in store.listdir("j") if name.startswith("values-")]
     del store[f"j/{values}"]
-    two = Journal([10], "run", store, "j")
+    two = Journal([10], "run", (store, "j"))
     two.load()
     assert [n for n in range(10) if two.is_done(0, n)] == [0, 2, 4, 6, 8]
     # A fork stores under another name.
-    other = Journal([10], "run", store, "j")
+    other = Journal([10], "run", (store, "j"))
     other.mark(0, 1, {"n": 1})
     other.save()
     names = set(store.listdir("j"))

@@ -131,57 +131,21 @@ class Submitting(ABC):
 
     def outcomes(self, runner: Runner, stage: int, feed: Feed) -> Iterator[list[Outcome]]:
         """Submit batches, no more than the window, and yield what is done."""
-        pending: dict[Any, list[int]] = {}
-        seconds, count, progressed, cancelled = 0.0, 0, False, False
-        heard = time.monotonic()
+        batches = _Batches(self, runner, stage, feed)
         while True:
-            try:
-                while len(pending) < _WINDOW * self.workers:
-                    batch = feed.take(self._length(feed, seconds, count))
-                    if not batch:
-                        break
-                    pending[self._submitted(runner, stage, batch, feed)] = batch
-            except _Lost as error:
-                done: Iterable[Any] = ()
-                lost: BaseException | None = error.__cause__
-            else:
-                if not pending:
-                    return
-                done, lost = self.wait(list(pending), _POLL_S), None
-            if feed.stopped and not cancelled:
-                cancelled = True
-                self.cancel(list(pending))
-            for future in list(done):
-                batch = pending.pop(future)
-                try:
-                    outcomes = self.result(future)
-                except futures.CancelledError:
-                    if not feed.stopped:
-                        yield _all_failed(batch, "CancelledError", "the executor cancelled it")
-                except Exception as error:
-                    if self.broken(error):
-                        lost = error
-                        _give_back(feed, batch)
-                    else:
-                        yield _all_failed(batch, type(error).__name__, str(error) or repr(error))
-                else:
-                    heard, progressed = time.monotonic(), True
-                    seconds += sum(one.seconds for one in outcomes)
-                    count += len(outcomes)
-                    yield outcomes
-            if lost is not None:
-                for batch in pending.values():
-                    _give_back(feed, batch)
-                pending.clear()
+            batches.submit()
+            if batches.lost is None and not batches.pending:
+                return
+            done = [] if batches.lost is not None else self.wait(list(batches.pending), _POLL_S)
+            batches.cancel_if_stopped()
+            yield from batches.collect(done)
+            if batches.lost is not None:
+                batches.give_back_all()
                 if feed.stopped:
                     return
-                if not self.renew(progressed):
-                    raise JobInterrupted(
-                        f"the workers died ({lost}); run the same line again: it goes on"
-                    ) from lost
-                heard, progressed = time.monotonic(), False
-            elif time.monotonic() - heard > self._patience and not self.has_workers():
-                self.cancel(list(pending))
+                self._begin_anew(batches)
+            elif batches.silence > self._patience and not self.has_workers():
+                self.cancel(list(batches.pending))
                 raise JobInterrupted(
                     f"no worker for {self._patience:g} seconds; run the same line again when there "
                     "are workers: it goes on"
@@ -190,29 +154,104 @@ class Submitting(ABC):
                 # The driver may have something to do.
                 yield []
 
-    def _submitted(self, runner: Runner, stage: int, batch: list[int], feed: Feed) -> Any:
-        try:
-            return self.submit(runner, stage, batch)
-        except Exception as error:
-            _give_back(feed, batch)
-            if self.broken(error):
-                raise _Lost from error
-            raise
-
-    def _length(self, feed: Feed, seconds: float, count: int) -> int:
-        """The number of tasks in the next batch."""
-        if not count:
-            return 1
-        most = max(1, feed.left // (_WINDOW * self.workers))
-        wanted = int(_BATCH_S * count / max(seconds, 1e-6))
-        return max(1, min(_MOST_IN_A_BATCH, most, wanted))
+    def _begin_anew(self, batches: _Batches) -> None:
+        """Replace the workers, which are gone."""
+        lost = batches.lost
+        if not self.renew(batches.has_progressed):
+            raise JobInterrupted(
+                f"the workers died ({lost}); run the same line again: it goes on"
+            ) from lost
+        batches.lost, batches.has_progressed = None, False
+        batches.heard = time.monotonic()
 
     def close(self) -> None:  # noqa: B027  (a hook that most do not need)
         """The workers belong to the caller."""
 
 
-class _Lost(Exception):
-    """A task could not be submitted, because the workers are gone."""
+class _Batches:
+    """The batches of a stage that are submitted and not back, and how fast tasks come back.
+
+    Attributes
+    ----------
+    pending : dict of future to list of int
+    lost : exception, optional
+        What says that all workers are gone.
+    has_progressed : bool
+        Whether a task has come back from these workers.
+    heard : float
+        When one came back, or the workers began, by the monotonic clock.
+    """
+
+    def __init__(self, crew: Submitting, runner: Runner, stage: int, feed: Feed) -> None:
+        self._crew, self._runner, self._stage, self._feed = crew, runner, stage, feed
+        self.pending: dict[Any, list[int]] = {}
+        self.lost: BaseException | None = None
+        self.has_progressed = False
+        self.heard = time.monotonic()
+        self._seconds, self._count = 0.0, 0
+        self._is_cancelled = False
+
+    @property
+    def silence(self) -> float:
+        """The seconds since a task came back."""
+        return time.monotonic() - self.heard
+
+    def submit(self) -> None:
+        """Fill the window with batches, unless the workers are gone."""
+        while self.lost is None and len(self.pending) < _WINDOW * self._crew.workers:
+            batch = self._feed.take(self._length())
+            if not batch:
+                return
+            try:
+                future = self._crew.submit(self._runner, self._stage, batch)
+            except Exception as error:
+                _give_back(self._feed, batch)
+                if not self._crew.broken(error):
+                    raise
+                self.lost = error
+            else:
+                self.pending[future] = batch
+
+    def _length(self) -> int:
+        """The number of tasks in the next batch."""
+        if not self._count:
+            return 1
+        fair = max(1, self._feed.left // (_WINDOW * self._crew.workers))
+        usual = int(_BATCH_S * self._count / max(self._seconds, 1e-6))
+        return max(1, min(_MOST_IN_A_BATCH, fair, usual))
+
+    def cancel_if_stopped(self) -> None:
+        """Cancel what has not begun, once, if no more tasks are handed out."""
+        if self._feed.stopped and not self._is_cancelled:
+            self._is_cancelled = True
+            self._crew.cancel(list(self.pending))
+
+    def collect(self, done: Iterable[Any]) -> Iterator[list[Outcome]]:
+        """The outcomes of futures that are done."""
+        for future in list(done):
+            batch = self.pending.pop(future)
+            try:
+                outcomes = self._crew.result(future)
+            except futures.CancelledError:
+                if not self._feed.stopped:
+                    yield _all_failed(batch, "CancelledError", "the executor cancelled it")
+            except Exception as error:
+                if self._crew.broken(error):
+                    self.lost = error
+                    _give_back(self._feed, batch)
+                else:
+                    yield _all_failed(batch, type(error).__name__, str(error) or repr(error))
+            else:
+                self.heard, self.has_progressed = time.monotonic(), True
+                self._seconds += sum(outcome.seconds for outcome in outcomes)
+                self._count += len(outcomes)
+                yield outcomes
+
+    def give_back_all(self) -> None:
+        """Hand all tasks out again."""
+        for batch in self.pending.values():
+            _give_back(self._feed, batch)
+        self.pending.clear()
 
 
 def _give_back(feed: Feed, batch: list[int]) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from zarrix._errors import (
     ContainsArrayError,
@@ -20,6 +20,7 @@ from zarrix._errors import (
     JobError,
     SourceChangedError,
 )
+from zarrix._metadata.json import json_dumps
 from zarrix._nodes import nodes
 from zarrix._stores.base import Store
 from zarrix._stores.keys import DOCUMENTS, JOB_FOLDER, JOB_MARK, is_document, key_of
@@ -31,7 +32,7 @@ from zarrix.jobs._running.operation import Operation
 from zarrix.jobs._running.places import Place
 from zarrix.jobs._running.sources import States, check_unchanged, digest_of_states, states_of
 
-__all__ = ["Destination", "Finished", "id_of"]
+__all__ = ["Destination", "Finished", "Identity"]
 
 _WAYS_OUT = "begin it again with overwrite=True, or call abandon()"
 
@@ -40,9 +41,18 @@ class Finished(Exception):
     """Another driver has finished this very run; its result stands."""
 
 
-def id_of(document: bytes) -> str:
-    """The name of a job."""
-    return hashlib.sha256(document).hexdigest()[:16]
+class Identity(NamedTuple):
+    """A job by its document, and by the hash of the document, which is its id."""
+
+    document: Mapping[str, Any]
+    id: str
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Identity:
+        """The identity of the job that a document describes."""
+        # In its own order, because the order of a document's members is that of the result.
+        text = json_dumps(document, sort_keys=False)
+        return cls(document, hashlib.sha256(text).hexdigest()[:16])
 
 
 class Destination:
@@ -51,10 +61,8 @@ class Destination:
     Parameters
     ----------
     operation : Operation
-    document : mapping
-        The document of its job.
-    job : str
-        The id of the job.
+    job : Identity
+        The job that the operation is of.
     overwrite : bool
         Whether what is there is removed.
     folder : Folder, optional
@@ -67,13 +75,13 @@ class Destination:
     def __init__(
         self,
         operation: Operation,
-        document: Any,
-        job: str,
+        job: Identity,
         overwrite: bool,
         folder: Folder | None,
         follows: Claim | None = None,
     ) -> None:
-        self.operation, self._document, self._id = operation, document, job
+        self.operation = operation
+        self._document, self._id = job
         self._overwrite = overwrite
         self.folder, self._follows = folder, follows
 

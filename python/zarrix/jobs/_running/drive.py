@@ -7,15 +7,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from zarrix._errors import JobFailed, JobInterrupted
 from zarrix.jobs._running.crews import Crew
 from zarrix.jobs._running.feed import Feed, ending_on_ctrl_c
 from zarrix.jobs._running.journal import Journal
+from zarrix.jobs._running.report import Report
 from zarrix.jobs._running.worker import Failure, Outcome, Runner
 
-__all__ = ["Driving", "drive", "raise_failures"]
+__all__ = ["Driving", "Team", "drive"]
 
 Events = Callable[[Mapping[str, Any]], object]
 
@@ -28,7 +29,7 @@ _MOST_FAILURES = 1000
 
 @dataclass
 class Driving:
-    """What a run of a job counts.
+    """How a run of a job treats its tasks, and what it counts.
 
     Attributes
     ----------
@@ -37,10 +38,14 @@ class Driving:
     on_error : str
         "stop" if the first task that failed for good ends the run, "all" if no number of them does,
         and "collect" if many that failed alike do.
-    tell : callable
-        Gets the number of finished tasks of all stages.
     events : callable, optional
         Gets a dict for every finished or failed task.
+    tell : callable
+        Gets the number of finished tasks of all stages.
+    begun : float
+        When the run began, by the monotonic clock.
+    before : int
+        Tasks that were done before the run.
     tasks, again, bytes_in, bytes_out : int
         Finished in this run; tried again; moved.
     seconds : float
@@ -53,8 +58,10 @@ class Driving:
 
     retries: int
     on_error: str
-    tell: Callable[[int], object]
     events: Events | None = None
+    tell: Callable[[int], object] = lambda done: None
+    begun: float = field(default_factory=time.monotonic)
+    before: int = 0
     tasks: int = 0
     again: int = 0
     bytes_in: int = 0
@@ -74,17 +81,44 @@ class Driving:
         kinds = {(one.error, one.is_of_data) for one in self.failures.values()}
         return len(kinds) == 1 and not next(iter(kinds))[1]
 
+    def report(
+        self, job: str, result: Any, unchecked: tuple[str, ...], *, finished: bool, note: str = ""
+    ) -> Report:
+        """What the run did, until now."""
+        return Report(
+            job,
+            self.tasks,
+            self.before,
+            self.again,
+            self.bytes_in,
+            self.bytes_out,
+            time.monotonic() - self.begun,
+            finished,
+            result,
+            unchecked,
+            note,
+        )
 
-def drive(
-    crew: Crew,
-    runner: Runner,
-    stage: int,
-    journal: Journal,
-    among: range,
-    state: Driving,
-    *,
-    saves: bool = True,
-) -> None:
+
+class Team(NamedTuple):
+    """What does the tasks of a run, and what records them.
+
+    Attributes
+    ----------
+    crew : Crew
+    runner : Runner
+    state : Driving
+    journal : Journal
+        Of the part of this process.
+    """
+
+    crew: Crew
+    runner: Runner
+    state: Driving
+    journal: Journal
+
+
+def drive(team: Team, stage: int, among: range, *, saves: bool = True) -> None:
     """Have those tasks of a stage done that the journal does not have.
 
     With ``saves=False`` the journal may lag by its usual second afterwards: the job is finished
@@ -97,15 +131,16 @@ def drive(
     JobInterrupted
         There are no workers.
     """
+    state, journal = team.state, team.journal
     state.has_success = journal.count(stage) > 0
     feed = Feed(journal.missing(stage, among), len(among) - journal.count(stage))
     attempts: Counter[int] = Counter()
     try:
         with ending_on_ctrl_c(feed):
             while True:
-                for outcomes in crew.outcomes(runner, stage, feed):
-                    for one in outcomes:
-                        _note(one, stage, journal, state, feed, attempts)
+                for outcomes in team.crew.outcomes(team.runner, stage, feed):
+                    for outcome in outcomes:
+                        _note(outcome, stage, team, feed, attempts)
                 pause = feed.pause()
                 if pause is None:
                     break
@@ -120,48 +155,46 @@ def drive(
             journal.save()
     elif saves:
         journal.save()
-    raise_failures(state, runner, stage)
+    _raise_failures(state, stage)
     left = sum(1 for _ in journal.missing(stage, among))
     if left:
         raise JobInterrupted(f"{left} tasks did not come back; run the same line again")
 
 
-def _note(
-    one: Outcome, stage: int, journal: Journal, state: Driving, feed: Feed, attempts: Counter[int]
-) -> None:
-    failure = one.failure
+def _note(outcome: Outcome, stage: int, team: Team, feed: Feed, attempts: Counter[int]) -> None:
+    state, number, failure = team.state, outcome.number, outcome.failure
     if failure is None:
-        state.failures.pop((stage, one.number), None)
+        state.failures.pop((stage, number), None)
         state.has_success = True
-        if journal.mark(stage, one.number, one.value):
+        if team.journal.mark(stage, number, outcome.value):
             state.tasks += 1
             state.tell(state.tasks)
-        state.bytes_in += one.bytes_in
-        state.bytes_out += one.bytes_out
-        state.seconds += one.seconds
-    elif failure.is_passing and attempts[one.number] < state.retries and not feed.stopped:
-        attempts[one.number] += 1
+        state.bytes_in += outcome.bytes_in
+        state.bytes_out += outcome.bytes_out
+        state.seconds += outcome.seconds
+    elif failure.is_passing and attempts[number] < state.retries and not feed.stopped:
+        attempts[number] += 1
         state.again += 1
-        feed.again(one.number, attempts[one.number])
-    elif not journal.is_done(stage, one.number):
-        state.failures[stage, one.number] = failure
+        feed.again(number, attempts[number])
+    elif not team.journal.is_done(stage, number):
+        state.failures[stage, number] = failure
         if failure.stops or state.is_hopeless:
             feed.stop()
     if state.events is not None:
         state.events(
             {
                 "stage": stage,
-                "task": one.number,
-                "seconds": one.seconds,
-                "bytes_in": one.bytes_in,
-                "bytes_out": one.bytes_out,
-                "retries": attempts[one.number],
+                "task": number,
+                "seconds": outcome.seconds,
+                "bytes_in": outcome.bytes_in,
+                "bytes_out": outcome.bytes_out,
+                "retries": attempts[number],
                 "error": None if failure is None else f"{failure.error}: {failure.message}",
             }
         )
 
 
-def raise_failures(state: Driving, runner: Runner, stage: int) -> None:
+def _raise_failures(state: Driving, stage: int) -> None:
     """Raise an error that lists the tasks that failed.
 
     Raises

@@ -8,7 +8,6 @@ destination, which otherwise has chunks, but no array: metadata is stored last.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,12 +22,11 @@ from zarrix._stores.open import as_store
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._running.clusters import cluster_crew
 from zarrix.jobs._running.crews import Crew, crew_of
-from zarrix.jobs._running.destination import Finished, id_of
+from zarrix.jobs._running.destination import Finished, Identity
 from zarrix.jobs._running.documents import opened
-from zarrix.jobs._running.drive import Driving
+from zarrix.jobs._running.drive import Driving, Team
 from zarrix.jobs._running.folder import CLAIM, Folder
 from zarrix.jobs._running.foreign import FORM, Claim
-from zarrix.jobs._running.journal import Journal
 from zarrix.jobs._running.loading import check_part, loaded, require_home
 from zarrix.jobs._running.operation import Operation, Setting, Stage, operation_of
 from zarrix.jobs._running.parts import Parts
@@ -36,7 +34,7 @@ from zarrix.jobs._running.places import address, in_this_process, place_at
 from zarrix.jobs._running.report import Report, Task, Tasks, plan_rows
 from zarrix.jobs._running.sources import unknown_in
 from zarrix.jobs._running.spmd import run_spmd
-from zarrix.jobs._running.stages import Team, drive_stages
+from zarrix.jobs._running.stages import Share, drive_as_part, drive_stages
 from zarrix.jobs._running.tenure import Tenure, fence_of
 from zarrix.jobs._running.worker import Runner
 
@@ -87,8 +85,8 @@ class Job:
             "places": places,
             "parameters": setting.parameters,
         }
-        # In its own order, because the order of a document's members is that of the result.
-        self.id: str = id_of(json_dumps(self._document, sort_keys=False))
+        self._identity = Identity.of(self._document)
+        self.id: str = self._identity.id
         # What this process has begun or joined; and the pass before, whose sources must be those
         # of this one.
         self._claim: Claim | None = None
@@ -321,84 +319,75 @@ class Job:
         if on_error not in ("collect", "stop", "all"):
             raise ValueError(f"on_error is 'collect', 'stop' or 'all', not {on_error!r}")
         check_part(part, stage, len(self.stages))
-        begun = time.monotonic()
+        driving, share = Driving(retries, on_error, events), Share(part, stage, patience)
         if resume is not False and self._has_result():
-            return self._report_done(begun)
+            return self._report_done(driving)
         if hasattr(executor, "Get_rank"):
-            if part is not None or stage is not None:
+            if not share.is_all:
                 raise ValueError("an MPI communicator divides the job itself: leave out part=")
-            return run_spmd(self, executor, resume, retries, on_error, progress, events)
+            return run_spmd(self, executor, resume, driving, progress)
         crew = cluster_crew(executor, retries=retries, patience=patience, memory=self.memory)
         if crew is None:
             crew = crew_of(executor, retries=retries, patience=patience)
-        state = Driving(retries, on_error, lambda done: None, events)
         tenure = Tenure(self, resume)
         try:
             self._check_reach(crew)
-            claim, journal = tenure.begin(part or (0, 1))
-            self._unchecked = tuple(unknown_in(claim.sources))
-            counts = [one.count for one in self.stages]
-            before = sum(journal.count(at) for at in range(len(counts)))
-            tell = phase(progress, "tasks")
-            state.tell = lambda done: tell(before + done, sum(counts))
-            result, note = None, ""
-            if claim.state == "running":
-                note = self._drive(tenure, crew, journal, claim, state, part, stage, patience)
-            if part is None and stage is None:
-                result = tenure.finish(claim, journal)
+            result, note = self._carry_out(tenure, crew, driving, share, progress)
         except Finished:
-            return self._report_done(begun)
+            return self._report_done(driving)
         except (JobFailed, JobInterrupted):
             # What failed may be what the other of two drivers has done.
             if tenure.destination.has_result_of(self._operation.run_name):
-                return self._report_done(begun)
+                return self._report_done(driving)
             raise
         finally:
             crew.close()
-        return Report(
-            self.id,
-            state.tasks,
-            before,
-            state.again,
-            state.bytes_in,
-            state.bytes_out,
-            time.monotonic() - begun,
-            part is None and stage is None,
-            result,
-            self._unchecked,
-            note,
-        )
+        return driving.report(self.id, result, self._unchecked, finished=share.is_all, note=note)
 
-    def _drive(
+    def _carry_out(
         self,
         tenure: Tenure,
         crew: Crew,
-        journal: Journal,
-        claim: Claim,
-        state: Driving,
-        part: tuple[int, int] | None,
-        stage: int | None,
-        patience: float,
-    ) -> str:
-        """Have the tasks of all stages, or of one, done by a crew; what is left to other parts."""
-        counts = [one.count for one in self.stages]
-        team = Team(
-            crew, self._runner(claim), state, journal, lambda one: tenure.journal(one, claim)
-        )
-        parts = None
-        if part is not None and stage is None and journal.place is not None:
-            parts = Parts(*journal.place, claim.run, part, counts)
-        return drive_stages(team, counts, part, stage, parts, patience)
+        driving: Driving,
+        share: Share,
+        progress: bool | Progress,
+    ) -> tuple[Any, str]:
+        """Begin or go on, and do a share of the job.
+
+        Returns
+        -------
+        result : object
+            What the operation returns, if the share is all of the job.
+        note : str
+            What is left to other parts.
+        """
+        claim, journal = tenure.begin(share.part or (0, 1))
+        self._unchecked = tuple(unknown_in(claim.sources))
+        counts = [stage.count for stage in self.stages]
+        before = driving.before = sum(journal.count(at) for at in range(len(counts)))
+        tell = phase(progress, "tasks")
+        driving.tell = lambda done: tell(before + done, sum(counts))
+        note = ""
+        if claim.state == "running":
+            team = Team(crew, self._runner(claim), driving, journal)
+            if share.part is not None and share.stage is None and journal.place is not None:
+                parts = Parts(*journal.place, claim.run, share.part, counts)
+                note = drive_as_part(
+                    team, parts, lambda part: tenure.journal(part, claim), share.patience
+                )
+            else:
+                drive_stages(team, counts, share)
+        return (tenure.finish(claim, journal) if share.is_all else None), note
 
     def _runner(self, claim: Claim) -> Runner:
         fence = fence_of(self._operation, claim)
         return Runner(self.kind, self._setting, claim.run, fence, self._operation)
 
-    def _report_done(self, begun: float) -> Report:
+    def _report_done(self, driving: Driving) -> Report:
         """The report of a run that found the result."""
-        tasks = sum(one.count for one in self.stages)
-        seconds = time.monotonic() - begun
-        return Report(self.id, 0, tasks, 0, 0, 0, seconds, True, self._result(), self._unchecked)
+        found = Driving(driving.retries, driving.on_error, begun=driving.begun)
+        found.before = sum(stage.count for stage in self.stages)
+        return found.report(self.id, self._result(), self._unchecked, finished=True)
 
     @property
     def is_done(self) -> bool:

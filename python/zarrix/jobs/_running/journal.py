@@ -39,9 +39,8 @@ class Journal:
         The number of tasks of each stage.
     run : str
         The run that the tasks belong to.
-    store : Store, optional
-    path : str
-        The prefix of its keys.
+    place : (Store, str), optional
+        Where it is stored, and the prefix of its keys.
     part : (int, int)
         Which driver this is, of how many.
     goes_on : callable, optional
@@ -52,14 +51,14 @@ class Journal:
         self,
         counts: Sequence[int],
         run: str,
-        store: Store | None = None,
-        path: str = "",
+        place: tuple[Store, str] | None = None,
         part: tuple[int, int] = (0, 1),
         goes_on: Callable[[], bool] = lambda: True,
     ) -> None:
         self._counts, self._run = list(counts), run
-        self._store, self._path, self._part = store, path, part
-        self._goes_on = goes_on
+        self.place, self._part, self._goes_on = place, part, goes_on
+        self._store: Store | None = None if place is None else place[0]
+        self._path = "" if place is None else place[1]
         # A byte for each task: a set of numbers would take sixty times as much.
         self._done = [bytearray(count) for count in counts]
         self.values: list[dict[int, Any]] = [{} for _ in counts]
@@ -67,11 +66,6 @@ class Journal:
         self._pending = 0
         self._saved_at = time.monotonic()
         self._name, self._sequence, self._process = "", 0, 0
-
-    @property
-    def place(self) -> tuple[Store, str] | None:
-        """Where it is stored; None if it is only in memory."""
-        return None if self._store is None else (self._store, self._path)
 
     def load(self) -> None:
         """Read what all drivers have done.

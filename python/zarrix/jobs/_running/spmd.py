@@ -6,7 +6,7 @@ waits for a process that has left.
 
 from __future__ import annotations
 
-import time
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import JobFailed
 from zarrix.jobs._running.crews import Alone
 from zarrix.jobs._running.destination import Finished
-from zarrix.jobs._running.drive import Driving, Events, drive
+from zarrix.jobs._running.drive import Driving, Team, drive
 from zarrix.jobs._running.foreign import Claim
 from zarrix.jobs._running.journal import Journal, part_of
 from zarrix.jobs._running.report import Report
@@ -28,13 +28,7 @@ __all__ = ["run_spmd"]
 
 
 def run_spmd(
-    job: Job,
-    comm: Any,
-    resume: Any,
-    retries: int,
-    on_error: str,
-    progress: bool | Progress,
-    events: Events | None,
+    job: Job, comm: Any, resume: Any, driving: Driving, progress: bool | Progress
 ) -> Report:
     """Run a job; the result is that of the process of rank 0, and None in the others.
 
@@ -43,56 +37,51 @@ def run_spmd(
     JobFailed
         Tasks of this process failed, or another process has an error.
     """
-    begun = time.monotonic()
-    rank, size = comm.Get_rank(), comm.Get_size()
     tenure = Tenure(job, resume)
-    found: list[tuple[Claim, Journal]] = []
+    rank, _ = own = comm.Get_rank(), comm.Get_size()
+    claim, journal = _begin(comm, tenure)
+    counts = [stage.count for stage in job.stages]
+    driving.before = sum(journal.count(at) for at in range(len(counts)))
+    mine = sum(len(part_of(own, count)) for count in counts)
+    tell = phase(progress if rank == 0 else False, "tasks of this process")
+    driving.tell = lambda done: tell(done, mine)
+    team = Team(Alone(), job._runner(claim), driving, journal)
+    for at in range(len(counts) if claim.state == "running" else 0):
+        _together(comm, functools.partial(drive, team, at, part_of(own, counts[at])))
+    result = _finish(comm, job, tenure, claim, journal)
+    return driving.report(job.id, result, tuple(unknown_in(claim.sources)), finished=True)
+
+
+def _begin(comm: Any, tenure: Tenure) -> tuple[Claim, Journal]:
+    """One process takes the destination; the others find it taken."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+    begun: list[tuple[Claim, Journal]] = []
 
     def begin() -> None:
-        found.append(tenure.begin((rank, size), joins=rank > 0))
+        begun.append(tenure.begin((rank, size), joins=rank > 0))
 
-    # One process takes the destination; the others find it taken.
     _together(comm, begin if rank == 0 else None)
     _together(comm, begin if rank else None)
-    (claim, journal), counts = found[0], [one.count for one in job.stages]
-    before = sum(journal.count(at) for at in range(len(counts)))
-    mine = sum(len(part_of((rank, size), count)) for count in counts)
-    tell = phase(progress if rank == 0 else False, "tasks of this process")
-    state = Driving(retries, on_error, lambda done: tell(done, mine), events)
-    runner = job._runner(claim)
-    for at in range(len(counts) if claim.state == "running" else 0):
+    return begun[0]
 
-        def do_part(stage: int = at) -> None:
-            part = part_of((rank, size), counts[stage])
-            drive(Alone(), runner, stage, journal, part, state)
 
-        _together(comm, do_part)
+def _finish(comm: Any, job: Job, tenure: Tenure, claim: Claim, journal: Journal) -> Any:
+    """The process of rank 0 finishes the job with the values of all; None in the others."""
     gathered = comm.gather(journal.values, root=0)
     result = None
 
     def finish() -> None:
         nonlocal result
         for values in gathered:
-            for own, one in zip(journal.values, values, strict=True):
-                own.update(one)
+            for merged, stage in zip(journal.values, values, strict=True):
+                merged.update(stage)
         try:
             result = tenure.finish(claim, journal)
         except Finished:
             result = job._result()
 
-    _together(comm, finish if rank == 0 else None)
-    return Report(
-        job.id,
-        state.tasks,
-        before,
-        state.again,
-        state.bytes_in,
-        state.bytes_out,
-        time.monotonic() - begun,
-        True,
-        result,
-        tuple(unknown_in(claim.sources)),
-    )
+    _together(comm, finish if comm.Get_rank() == 0 else None)
+    return result
 
 
 def _together(comm: Any, work: Callable[[], object] | None) -> None:

@@ -6,72 +6,76 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from zarrix._errors import JobInterrupted
-from zarrix.jobs._running.crews import Crew
-from zarrix.jobs._running.drive import Driving, drive
+from zarrix.jobs._running.drive import Team, drive
 from zarrix.jobs._running.journal import Journal, part_of
 from zarrix.jobs._running.parts import Parts, drive_parts
-from zarrix.jobs._running.worker import Runner
 
-__all__ = ["Team", "drive_stages"]
+__all__ = ["Share", "drive_as_part", "drive_stages"]
 
 
-class Team(NamedTuple):
-    """What does the tasks of a run, and what records them.
+class Share(NamedTuple):
+    """What a run does of a job: all of it, every n-th task, or one stage.
 
     Attributes
     ----------
-    crew : Crew
-    runner : Runner
-    state : Driving
-    journal : Journal
-        Of the part of this process.
-    journal_of : callable
-        The journal of another part of the same run.
+    part : (int, int), optional
+        ``(i, n)``: every n-th task, beginning with i.
+    stage : int, optional
+    patience : float
+        Seconds without a sign of the parts that a part waits for.
     """
 
-    crew: Crew
-    runner: Runner
-    state: Driving
-    journal: Journal
-    journal_of: Callable[[tuple[int, int]], Journal]
+    part: tuple[int, int] | None
+    stage: int | None
+    patience: float
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the job is done at the end of the run."""
+        return self.part is None and self.stage is None
 
 
-def drive_stages(
-    team: Team,
-    counts: list[int],
-    part: tuple[int, int] | None,
-    stage: int | None,
-    parts: Parts | None,
-    patience: float,
-) -> str:
-    """Have the tasks of all stages done, or those of one, or those of a part.
-
-    Returns
-    -------
-    str
-        What is left to other parts; empty if there is nothing.
+def drive_stages(team: Team, counts: list[int], share: Share) -> None:
+    """Have the tasks of all stages done, or those of one.
 
     Raises
     ------
     JobInterrupted
         The stages before one are not done.
     """
-    if parts is not None:
-        return _as_part(team, counts, parts, patience)
-    for at in range(len(counts)) if stage is None else [stage]:
-        if not all(team.journal.is_complete(one) for one in range(at)):
+    for at in range(len(counts)) if share.stage is None else [share.stage]:
+        if not all(team.journal.is_complete(before) for before in range(at)):
             raise JobInterrupted(
                 f"stage {at} needs all tasks of the stages before it, and they are not done; run "
                 "the same line again when they are"
             )
         # It may be synced, which takes longer than a short job.
-        saves = part is not None or stage is not None or at + 1 < len(counts)
-        among = part_of(part or (0, 1), counts[at])
-        drive(team.crew, team.runner, at, team.journal, among, team.state, saves=saves)
-    return ""
+        saves = not share.is_all or at + 1 < len(counts)
+        drive(team, at, part_of(share.part or (0, 1), counts[at]), saves=saves)
 
 
-def _as_part(team: Team, counts: list[int], parts: Parts, patience: float) -> str:
+def drive_as_part(
+    team: Team,
+    parts: Parts,
+    journal_of: Callable[[tuple[int, int]], Journal],
+    patience: float,
+) -> str:
+    """Have the share of a part done in all stages, and shares of parts that have left.
+
+    Parameters
+    ----------
+    team : Team
+    parts : Parts
+    journal_of : callable
+        The journal of another part of the same run.
+    patience : float
+        Seconds without a sign of the parts that are waited for.
+
+    Returns
+    -------
+    str
+        What is left to other parts; empty if there is nothing.
+    """
     tell = team.state.tell
 
     def tell_and_beat(done: int) -> None:
@@ -81,8 +85,8 @@ def _as_part(team: Team, counts: list[int], parts: Parts, patience: float) -> st
     team.state.tell = tell_and_beat
 
     def work(at: int, number: int) -> None:
-        share = number, parts.count
-        journal = team.journal if number == parts.number else team.journal_of(share)
-        drive(team.crew, team.runner, at, journal, part_of(share, counts[at]), team.state)
+        part = number, parts.count
+        own = team if number == parts.number else team._replace(journal=journal_of(part))
+        drive(own, at, part_of(part, parts.counts[at]))
 
     return drive_parts(parts, work, team.journal.is_complete, patience)

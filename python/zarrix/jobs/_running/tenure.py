@@ -43,7 +43,7 @@ class Tenure:
         if job._operation.destination is None and not isinstance(resume, bool):
             folder = Folder(as_store(resume), job.id)
         self.destination = Destination(
-            job._operation, job._document, job.id, job._overwrite, folder, job._follows
+            job._operation, job._identity, job._overwrite, folder, job._follows
         )
 
     def begin(self, part: tuple[int, int], *, joins: bool = False) -> tuple[Claim, Journal]:
@@ -90,7 +90,7 @@ class Tenure:
         def goes_on() -> bool:
             return folder is None or fence is None or fence.holds(folder)
 
-        return Journal(counts, claim.run, *place, part, goes_on)
+        return Journal(counts, claim.run, place, part, goes_on)
 
     def _journal_place(self) -> tuple[Store, str] | None:
         if self._resume is False:
