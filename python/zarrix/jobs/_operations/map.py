@@ -295,11 +295,6 @@ def map_chunks(
     }
     document = new_document(first, first.zarr_format, arguments, dimension_names=axes)
     planned = array_at(place_of(dest), document)
-    unit = write_unit(planned)
-    itemsize = sum(one.dtype.itemsize for one in arrays)
-    reads = math.prod(n + sum(pair) for n, pair in zip(unit, around, strict=True))
-    values = math.prod(planned._metadata.chunk_grid_shape)
-    value_bytes = math.prod(unit) * max(1, planned.dtype.itemsize)
     parameters = {
         "function": function if isinstance(function, str) else name_of(function),
         "is_named": isinstance(function, str),
@@ -307,14 +302,12 @@ def map_chunks(
         "version": version,
         "digests": [digest_of(array._metadata) for array in arrays],
         "document": document,
-        "units": _units(planned._metadata.chunk_grid_shape, value_bytes),
+        "units": _units(planned),
         "halo": [list(pair) for pair in around],
         "boundary": boundary,
         "seed": seed,
         "where": _asks_where(called),
-        "memory": 2 * (reads * itemsize + math.prod(unit) * planned.dtype.itemsize),
-        "bytes_in": min(values * reads, first.size * 3 ** sum(map(any, around))) * itemsize,
-        "gets": sum(math.prod(one._metadata.chunk_grid_shape) for one in arrays),
+        **_costs(arrays, planned, around),
     }
     objects = {"function": Sent(called, function if isinstance(function, str) else None)}
     places["destination"] = place_of(dest)
@@ -322,12 +315,29 @@ def map_chunks(
     return run_or_plan(job, run, **running)
 
 
-def _units(values: Sequence[int], value_bytes: int) -> list[int]:
+def _costs(
+    arrays: Sequence[Array], planned: Array, halo: Sequence[tuple[int, int]]
+) -> dict[str, int]:
+    """The memory of a call, and what all calls read."""
+    unit, itemsize = write_unit(planned), sum(array.dtype.itemsize for array in arrays)
+    reads = math.prod(n + sum(pair) for n, pair in zip(unit, halo, strict=True))
+    values = math.prod(planned._metadata.chunk_grid_shape)
+    largest = arrays[0].size * 3 ** sum(map(any, halo))
+    return {
+        "memory": 2 * (reads * itemsize + math.prod(unit) * planned.dtype.itemsize),
+        "bytes_in": min(values * reads, largest) * itemsize,
+        "gets": sum(math.prod(array._metadata.chunk_grid_shape) for array in arrays),
+    }
+
+
+def _units(planned: Array) -> list[int]:
     """The stored values of a task along each axis: one, unless they are many and small."""
-    most = min(_TASK_BYTES // value_bytes, math.prod(values) // _TASKS)
+    values = planned._metadata.chunk_grid_shape
+    value_bytes = math.prod(write_unit(planned)) * max(1, planned.dtype.itemsize)
+    count = min(_TASK_BYTES // value_bytes, math.prod(values) // _TASKS)
     units = [1] * len(values)
     for axis in reversed(range(len(values))):
-        units[axis] = max(1, min(values[axis], most // math.prod(units)))
+        units[axis] = max(1, min(values[axis], count // math.prod(units)))
         if units[axis] < values[axis]:
             break
     return units

@@ -8,9 +8,10 @@ OME-Zarr specification 0.4 and 0.5, "multiscales".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["attributes_of", "check_axes", "default_axes"]
+__all__ = ["Multiscale", "check_axes", "default_axes"]
 
 _TYPES = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
 _NAMES = "tczyx"
@@ -37,42 +38,56 @@ def check_axes(axes: Sequence[str]) -> None:
         )
 
 
-def attributes_of(
-    version: str,
-    *,
-    name: str,
-    axes: Sequence[str],
-    paths: Sequence[str],
-    factors: Sequence[int],
-    method: str,
-    scale: Mapping[str, float],
-    units: Mapping[str, str],
-) -> dict[str, Any]:
-    """The attributes of the group.
+@dataclass(frozen=True)
+class Multiscale:
+    """A pyramid, as OME-Zarr describes it.
 
-    An element of level n covers ``factor ** n`` elements of level 0 along an axis. Its centre is
-    the centre of these, except with "nearest", which takes the first one.
+    Attributes
+    ----------
+    name : str
+    axes : sequence of str
+    factors : sequence of int
+        By how much each axis shrinks from level to level.
+    method : str
+    scale : mapping of str to float
+        The distances of elements of level 0 along axes.
+    units : mapping of str to str
     """
-    datasets = []
-    for level, path in enumerate(paths):
-        lengths = [factor**level for factor in factors]
-        steps = [float(scale.get(axis, 1.0)) for axis in axes]
+
+    name: str
+    axes: Sequence[str]
+    factors: Sequence[int]
+    method: str
+    scale: Mapping[str, float]
+    units: Mapping[str, str]
+
+    def attributes(self, version: str, paths: Sequence[str]) -> dict[str, Any]:
+        """The attributes of the group of levels."""
+        multiscale: dict[str, Any] = {
+            "name": self.name,
+            "axes": [_axis(axis, self.units) for axis in self.axes],
+            "datasets": [self._dataset(level, path) for level, path in enumerate(paths)],
+            "type": self.method,
+        }
+        if version == "0.4":
+            return {"multiscales": [{"version": "0.4", **multiscale}]}
+        return {"ome": {"version": version, "multiscales": [multiscale]}}
+
+    def _dataset(self, level: int, path: str) -> dict[str, Any]:
+        """A level, and where its elements lie.
+
+        An element of level n covers ``factor ** n`` elements of level 0 along an axis. Its centre
+        is the centre of these, except with "nearest", which takes the first one.
+        """
+        lengths = [factor**level for factor in self.factors]
+        steps = [float(self.scale.get(axis, 1.0)) for axis in self.axes]
         moves: list[dict[str, Any]] = [
             {"type": "scale", "scale": [n * step for n, step in zip(lengths, steps, strict=True)]}
         ]
-        if level and method != "nearest":
+        if level and self.method != "nearest":
             centre = [(n - 1) / 2 * step for n, step in zip(lengths, steps, strict=True)]
             moves.append({"type": "translation", "translation": centre})
-        datasets.append({"path": path, "coordinateTransformations": moves})
-    multiscale: dict[str, Any] = {
-        "name": name,
-        "axes": [_axis(axis, units) for axis in axes],
-        "datasets": datasets,
-        "type": method,
-    }
-    if version == "0.4":
-        return {"multiscales": [{"version": "0.4", **multiscale}]}
-    return {"ome": {"version": version, "multiscales": [multiscale]}}
+        return {"path": path, "coordinateTransformations": moves}
 
 
 def _axis(name: str, units: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from zarrix._runtime.sizes import parse_size, size_text
 from zarrix.jobs._operations.downsample import check_dtype, downsampled, shape_below
 from zarrix.jobs._operations.encoded import is_encoded_alike
 from zarrix.jobs._operations.new_array import lengths_by_name, new_document, write_unit
-from zarrix.jobs._operations.ome import attributes_of, check_axes, default_axes
+from zarrix.jobs._operations.ome import Multiscale, check_axes, default_axes
 from zarrix.jobs._operations.task_size import task_bytes
 from zarrix.jobs._running.documents import array_documents, below, opened, store_all
 from zarrix.jobs._running.job import Job
@@ -295,76 +295,128 @@ def pyramid(
     >>> levels["2"].shape, levels.attrs["ome"]["version"]
     ((50, 50), '0.5')
     """
-    here = place_of(source)
-    source = opened(here)
-    if not isinstance(source, Array):
-        raise TypeError(f"the image is an array, and {source!r} is a group")
-    here = in_its_hierarchy(here) if dest is None else here
-    place, base = _destination(here, dest)
-    version, zarr_format = _version(ome, source, None if base else place)
-    named = tuple(axes) if axes is not None else default_axes(source.ndim, _dimension_names(source))
-    if len(named) != source.ndim:
-        raise ValueError(f"axes={axes!r} names {len(named)} axes of an array of {source.ndim}")
+    image = _image(source, dest, ome, axes, factors, method)
+    array, place, named = image.array, image.group, image.axes
+    document = new_document(
+        array,
+        image.zarr_format,
+        {
+            "chunks": lengths_by_name(chunks, named, array.shape, "chunks"),
+            "shards": lengths_by_name(shards, named, array.shape, "shards"),
+            "compressors": compressors,
+        },
+        dimension_separator="/" if image.version == "0.4" else None,
+        dimension_names=named if image.zarr_format == 3 else None,
+    )
+    parameters = _parameters(image, document, levels, max_memory)
+    if image.version:
+        multiscale = Multiscale(
+            name or place.path.rpartition("/")[2] or _store_name(place),
+            named,
+            image.factors,
+            method,
+            _of_axes(scale, named, "scale"),
+            _of_axes(units, named, "units"),
+        )
+        parameters["attributes"] = multiscale.attributes(image.version, parameters["paths"])
+    setting = Setting(parameters, {"source": image.place, "destination": place})
+    return run_or_plan(Job("pyramid", setting, overwrite=overwrite), run, **running)
+
+
+class _Image(NamedTuple):
+    """What a pyramid is made of, and how.
+
+    Attributes
+    ----------
+    array : Array
+        The image.
+    place : Place
+        Where it is stored.
+    group : Place
+        Where the levels are written.
+    has_copy : bool
+        Whether the group gets a copy of level 0.
+    version : str or None
+        Of the OME-Zarr metadata.
+    zarr_format : {2, 3}
+    axes : tuple of str
+    factors : tuple of int
+    method : str
+    """
+
+    array: Array
+    place: Place
+    group: Place
+    has_copy: bool
+    version: str | None
+    zarr_format: Format
+    axes: tuple[str, ...]
+    factors: tuple[int, ...]
+    method: str
+
+
+def _image(
+    source: Any,
+    dest: Any,
+    ome: str | bool,
+    axes: str | Sequence[str] | None,
+    factors: Mapping[str, int] | None,
+    method: str,
+) -> _Image:
+    """The image that is passed, whose axes and elements fit what is asked for."""
+    place = place_of(source)
+    array = opened(place)
+    if not isinstance(array, Array):
+        raise TypeError(f"the image is an array, and {array!r} is a group")
+    place = in_its_hierarchy(place) if dest is None else place
+    group, has_copy = _destination(place, dest)
+    version, zarr_format = _version(ome, array, None if has_copy else group)
+    named = tuple(axes) if axes is not None else default_axes(array.ndim, _dimension_names(array))
+    if len(named) != array.ndim:
+        raise ValueError(f"axes={axes!r} names {len(named)} axes of an array of {array.ndim}")
     if version:
         check_axes(named)
     by_axis = _factors(factors, named)
-    check_dtype(source.dtype, method)
-    document = new_document(
-        source,
-        zarr_format,
-        {
-            "chunks": lengths_by_name(chunks, named, source.shape, "chunks"),
-            "shards": lengths_by_name(shards, named, source.shape, "shards"),
-            "compressors": compressors,
-        },
-        dimension_separator="/" if version == "0.4" else None,
-        dimension_names=named if zarr_format == 3 else None,
-    )
-    planned = array_at(place, document)
-    unit, chunk_shape = write_unit(planned), planned._metadata.inner_chunk_shape
-    shapes = _shapes(source.shape, by_axis, levels, chunk_shape)
-    itemsize = max(1, source.dtype.itemsize)
+    check_dtype(array.dtype, method)
+    return _Image(array, place, group, has_copy, version, zarr_format, named, by_axis, method)
+
+
+def _parameters(
+    image: _Image, document: dict[str, Any], levels: int | str, max_memory: int | str
+) -> dict[str, Any]:
+    """The parameters of the job, without the attributes of the group."""
+    array, factors, has_copy = image.array, image.factors, image.has_copy
+    planned = array_at(image.group, document)
+    unit = write_unit(planned)
+    shapes = _shapes(array.shape, factors, levels, planned._metadata.inner_chunk_shape)
+    itemsize = max(1, array.dtype.itemsize)
     limit = parse_size(max_memory, "max_memory")
-    parameters: dict[str, Any] = {
-        "digest": digest_of(source._metadata, names=False),
-        "base": base,
-        "format": zarr_format,
+    first = "0" if has_copy else image.place.path.rpartition("/")[2]
+    smaller = [str(level) for level in range(1, len(shapes))]
+    parameters = {
+        "digest": digest_of(array._metadata, names=False),
+        "base": has_copy,
+        "format": image.zarr_format,
         "document": document,
         "unit": list(unit),
         "shapes": [list(shape) for shape in shapes],
-        "paths": ["0" if base else _name_of(here), *map(str, range(1, len(shapes)))],
-        "factors": list(by_axis),
-        "method": method,
+        "paths": [first, *smaller],
+        "factors": list(factors),
+        "method": image.method,
         "itemsize": itemsize,
-        "reads": math.prod(_counts(source.shape, write_unit(source))),
+        "reads": math.prod(_counts(array.shape, write_unit(array))),
         # Reading a value twice costs requests on a server, and on a disk less than encoding it.
-        "moves": base
-        and not here.chunks.is_remote
-        and is_encoded_alike(source._metadata, planned._metadata),
-        "parts": _divided(shapes, by_axis, unit, itemsize, limit, base),
+        "moves": has_copy
+        and not image.place.chunks.is_remote
+        and is_encoded_alike(array._metadata, planned._metadata),
+        "parts": _divided(shapes, factors, unit, itemsize, limit, has_copy),
         "attributes": {},
         # What level 0 gets where it stays; a new one has the names of its document.
-        "names": list(named) if version == "0.5" and not base else [],
+        "names": list(image.axes) if image.version == "0.5" and not has_copy else [],
     }
-    if parameters["paths"][0] in parameters["paths"][1:]:
-        raise ValueError(
-            f"the level 0 has the name {parameters['paths'][0]!r} of another; rename it"
-        )
-    if version:
-        parameters["attributes"] = attributes_of(
-            version,
-            name=name or place.path.rpartition("/")[2] or _store_name(place),
-            axes=named,
-            paths=parameters["paths"],
-            factors=by_axis,
-            method=method,
-            scale=_of_axes(scale, named, "scale"),
-            units=_of_axes(units, named, "units"),
-        )
-    job = Job(
-        "pyramid", Setting(parameters, {"source": here, "destination": place}), overwrite=overwrite
-    )
-    return run_or_plan(job, run, **running)
+    if first in smaller:
+        raise ValueError(f"the level 0 has the name {first!r} of another; rename it")
+    return parameters
 
 
 def _destination(source: Place, dest: Any) -> tuple[Place, bool]:
@@ -501,10 +553,6 @@ def _region(number: int, shape: Sequence[int], lengths: Sequence[int]) -> Region
     found: Region = tuple(reversed(axes))
     assert all(extent(found))
     return found
-
-
-def _name_of(place: Place) -> str:
-    return place.path.rpartition("/")[2]
 
 
 def _store_name(place: Place) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from zarrix._stores.memory import MemoryStore
 from zarrix._stores.zip import ZipStore
 from zarrix.jobs._operations.encoded import is_encoded_alike
 from zarrix.jobs._operations.new_array import lengths_by_name
-from zarrix.jobs._operations.planner import Plan, Problem, choose, rates_of
+from zarrix.jobs._operations.planner import Plan, Problem, Rates, choose, rates_of
 from zarrix.jobs._operations.region_memory import RegionMemory
 from zarrix.jobs._running.documents import (
     array_documents,
@@ -380,29 +380,26 @@ def rechunk(
     if isinstance(places["destination"].store, ZipStore) and temp is None:
         # Members of an archive cannot be removed.
         passes = passes or 1
-    wanted = _Wanted(chunks, shards, compressors, dtype, zarr_format, check_max_error(max_error))
-    parameters = _planned(places, wanted, parse_size(max_memory, "max_memory"), passes, rates)
+    if zarr_format is None and shards is not None:
+        zarr_format = 3
+    target = _Target(chunks, shards, compressors, dtype, zarr_format, check_max_error(max_error))
+    stores = [places[name].chunks for name in ("source", "destination")]
+    known = rates_of(rates, any(store.is_remote for store in stores))
+    limits = _Limits(parse_size(max_memory, "max_memory"), passes, known)
+    parameters = _planned(places["source"], target, limits)
     job = Job("rechunk", Setting(parameters, places), overwrite=overwrite)
     return run_or_plan(job, run, **running)
 
 
-class _Wanted:
-    """What the arrays are to be like."""
+class _Target(NamedTuple):
+    """What the arrays are to be like, as `rechunk` was told."""
 
-    def __init__(
-        self,
-        chunks: Any,
-        shards: Any,
-        compressors: Any,
-        dtype: Any,
-        zarr_format: Format | None,
-        max_error: float | None,
-    ) -> None:
-        self.chunks, self.shards, self.max_error = chunks, shards, max_error
-        self.compressors, self.dtype = compressors, dtype
-        if zarr_format is None and shards is not None:
-            zarr_format = 3
-        self.zarr_format = zarr_format
+    chunks: Any
+    shards: Any
+    compressors: Any
+    dtype: Any
+    zarr_format: Format | None
+    max_error: float | None
 
     def document(self, source: Array, path: str) -> dict[str, Any]:
         """The document of the result of one array."""
@@ -451,62 +448,69 @@ def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:
     return rule
 
 
-def _planned(
-    places: Mapping[str, Place],
-    wanted: _Wanted,
-    max_memory: int,
-    passes: int | None,
-    rates: Mapping[str, float] | None,
-) -> dict[str, Any]:
-    source = places["source"]
-    found = dict(walk(source))
-    stores = [places[name].chunks for name in ("source", "destination")]
-    known = rates_of(rates, any(store.is_remote for store in stores))
+class _Limits(NamedTuple):
+    """What a plan has to observe.
+
+    Attributes
+    ----------
+    max_memory : int
+        The bytes of a task.
+    passes : int, optional
+        The number of passes, if it is not the planner's choice.
+    rates : Rates
+    """
+
+    max_memory: int
+    passes: int | None
+    rates: Rates
+
+
+def _planned(source: Place, target: _Target, limits: _Limits) -> dict[str, Any]:
+    """The parameters of the job: every array with its passes, and the groups."""
+    nodes_of = dict(walk(source))
     arrays = []
-    for path, node in found.items():
-        if node.kind != "array":
-            continue
-        there = below(source, path)
-        array = Array._at(
-            Location(there.store, there.path, None, there.chunk_store), node, read_only=True
-        )
-        document = wanted.document(array, path)
-        dest = array_at(Place(MemoryStore(), ""), document)._metadata
-        memory = max_memory
-        cast = dest.dtype != array.dtype
-        itemsize = max(_itemsize(array._metadata), _itemsize(dest))
-        problem = Problem(
-            array.shape,
-            itemsize * (2 if cast else 1),
-            array._metadata.inner_chunk_shape,
-            array._metadata.chunk_shape,
-            _lengths_of(dest),
-            memory,
-            config.threads,
-            known,
-        )
-        # Elements without a fixed size have no intermediates.
-        max_error = wanted.max_error if rounds(dest.dtype) else None
-        moves = (
-            max_error is None and passes in (None, 1) and is_encoded_alike(array._metadata, dest)
-        )
-        only = 1 if moves or is_variable(dest.dtype) else passes
-        plan, others = choose(problem, only)
-        arrays.append(
-            {
-                "path": path,
-                "digest": digest_of(array._metadata),
-                "document": document,
-                "cast": cast,
-                "max_error": max_error,
-                "moves": moves,
-                "passes": _told(plan, dest),
-                "candidates": [[len(one.passes), round(one.seconds, 4)] for one in others],
-            }
-        )
-    groups = [path for path, node in found.items() if node.kind == "group"]
-    zarr_format = wanted.zarr_format or found[""].zarr_format
+    for path, node in nodes_of.items():
+        if node.kind == "array":
+            there = below(source, path)
+            location = Location(there.store, there.path, None, there.chunk_store)
+            array = Array._at(location, node, read_only=True)
+            arrays.append({"path": path, **_planned_array(array, path, target, limits)})
+    groups = [path for path, node in nodes_of.items() if node.kind == "group"]
+    zarr_format = target.zarr_format or nodes_of[""].zarr_format
     return {"format": zarr_format, "groups": groups, "arrays": arrays}
+
+
+def _planned_array(array: Array, path: str, target: _Target, limits: _Limits) -> dict[str, Any]:
+    """The passes of one array, the result, and what else tasks have to know."""
+    document = target.document(array, path)
+    dest = array_at(Place(MemoryStore(), ""), document)._metadata
+    cast = dest.dtype != array.dtype
+    itemsize = max(_itemsize(array._metadata), _itemsize(dest))
+    problem = Problem(
+        array.shape,
+        itemsize * (2 if cast else 1),
+        array._metadata.inner_chunk_shape,
+        array._metadata.chunk_shape,
+        _lengths_of(dest),
+        limits.max_memory,
+        config.threads,
+        limits.rates,
+    )
+    # Elements without a fixed size have no intermediates.
+    max_error = target.max_error if rounds(dest.dtype) else None
+    can_move = max_error is None and limits.passes in (None, 1)
+    moves = can_move and is_encoded_alike(array._metadata, dest)
+    passes = 1 if moves or is_variable(dest.dtype) else limits.passes
+    plan, others = choose(problem, passes)
+    return {
+        "digest": digest_of(array._metadata),
+        "document": document,
+        "cast": cast,
+        "max_error": max_error,
+        "moves": moves,
+        "passes": _told(plan, dest),
+        "candidates": [[len(one.passes), round(one.seconds, 4)] for one in others],
+    }
 
 
 def _itemsize(metadata: ArrayMetadata) -> int:

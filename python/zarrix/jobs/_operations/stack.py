@@ -285,20 +285,7 @@ def stack(
         raise ValueError(f"align={align!r}; expected 'chunks' or 'files'")
     if on_error not in ("raise", "fill"):
         raise ValueError(f"on_error={on_error!r}; expected 'raise' or 'fill'")
-    parameters: dict[str, Any] = {
-        "files": [_path(one) for one in given],
-        "reader": reader if isinstance(reader, str) else name_of(reader),
-        "identity": None if isinstance(reader, str) else function_identity(reader, version),
-        "version": version,
-        "member": member,
-        "new_axis": bool(new_axis),
-    }
-    objects: dict[str, Any] = {} if isinstance(reader, str) else {"reader": Sent(reader)}
-    if None in parameters["files"]:
-        objects["arrays"] = [one if _path(one) is None else None for one in given]
-        # The elements of arrays are compared; anything else has to tell what it is.
-        others = [one for one in objects["arrays"] if not isinstance(one, _COMPARED)]
-        parameters["others"] = identity_of(others) or os.urandom(8).hex()
+    parameters, objects = _inputs(given, reader, member, version, new_axis=bool(new_axis))
     heads = _heads(objects, parameters, fills=on_error == "fill")
     shape, dtype_of_first = next(one for one in heads if one is not None)
     ndim = len(shape) + bool(new_axis)
@@ -324,6 +311,32 @@ def stack(
     parameters["units"] = _units(planned, at, parse_size(max_memory, "max_memory"))
     job = Job("stack", Setting(parameters, {"destination": place}, objects), overwrite=overwrite)
     return run_or_plan(job, run, **running)
+
+
+def _inputs(
+    given: Sequence[Any],
+    reader: str | Callable[[str], Any],
+    member: str | None,
+    version: str | None,
+    *,
+    new_axis: bool,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is stacked and what reads it: as parameters of the job, and as its objects."""
+    parameters: dict[str, Any] = {
+        "files": [_path(one) for one in given],
+        "reader": reader if isinstance(reader, str) else name_of(reader),
+        "identity": None if isinstance(reader, str) else function_identity(reader, version),
+        "version": version,
+        "member": member,
+        "new_axis": new_axis,
+    }
+    objects: dict[str, Any] = {} if isinstance(reader, str) else {"reader": Sent(reader)}
+    if None in parameters["files"]:
+        objects["arrays"] = [one if _path(one) is None else None for one in given]
+        # The elements of arrays are compared; anything else has to tell what it is.
+        others = [one for one in objects["arrays"] if not isinstance(one, _COMPARED)]
+        parameters["others"] = identity_of(others) or os.urandom(8).hex()
+    return parameters, objects
 
 
 def _path(one: Any) -> str | None:

@@ -301,17 +301,7 @@ def statistics(
     array = opened(place)
     if not isinstance(array, Array):
         raise TypeError(f"statistics are of an array, and {array!r} is a group")
-    dtype = array.dtype
-    if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        raise DataTypeError(f"statistics are of real numbers, and {array!r} has {dtype}")
-    if any(not 0 <= one <= 1 for one in quantiles):
-        raise ValueError(f"quantiles={quantiles!r}; expected numbers from 0 to 1")
-    if skip not in _SKIPS:
-        raise ValueError(f"skip={skip!r}; expected one of {', '.join(map(repr, _SKIPS))}")
-    if bins is not None and (not isinstance(bins, int) or bins < 1):
-        raise ValueError(f"bins={bins!r}; expected a number of at least 1")
-    if range is not None and (bins is None or len(range) != 2 or not range[0] < range[1]):
-        raise ValueError(f"range={range!r}; expected (low, high), with bins=")
+    _check(array, bins, range, quantiles, skip)
     if axis is not None:
         if bins is not None or len(quantiles) or exact:
             raise ValueError("quantiles and histograms are of all elements; leave out axis=")
@@ -320,31 +310,14 @@ def statistics(
         return run_or_plan(job, run, **running)
     if dest is not None:
         raise ValueError("dest= is for statistics along axes; pass axis=, too")
-    is_wide = not is_counted_exactly(dtype)
-    asked: dict[str, Any] = {
-        "digest": digest_of(array._metadata),
-        "shape": list(array.shape),
-        "chunk": list(array._metadata.inner_chunk_shape),
-        "dtype": dtype.str,
-        "skip": skip,
-        "first": True,
-        "exact": exact and is_wide,
-        "bins": bins if range is not None and is_wide else None,
-        "range": [float(one) for one in range] if range is not None and is_wide else None,
-        "prefixes": [],
-        "bits": 0,
-        "report": {
-            "quantiles": [float(one) for one in quantiles],
-            "bins": bins,
-            "range": None if range is None else [float(one) for one in range],
-        },
-    }
-    if not run and ((exact and is_wide) or (bins is not None and range is None and is_wide)):
+    is_wide = not is_counted_exactly(array.dtype)
+    has_two_passes = is_wide and bins is not None and range is None
+    if not run and (has_two_passes or (exact and is_wide)):
         raise ValueError(
             "exact quantiles, and a histogram without range=, take several passes over elements of "
             "more than 16 bits, each planned from the one before; use run=True"
         )
-
+    asked = _asked(array, bins, range, quantiles, skip, exact=exact)
     first: list[Job] = []
 
     def one_pass(**more: Any) -> Any:
@@ -358,15 +331,73 @@ def statistics(
         return found
     if exact and is_wide and quantiles and found.count:
         found._quantiles.update(_exactly(one_pass, found._state, quantiles))
-    if bins is not None and range is None and is_wide and found._can_have_bins():
-        edges = [float(found.min), float(found.max)]
-        if edges[0] == edges[1]:
-            edges = [edges[0] - 0.5, edges[1] + 0.5]
-        # Between large numbers float64 may have no bins, as between infinite ones.
-        if (np.diff(np.linspace(edges[0], edges[1], bins + 1)) > 0).all():
-            again = one_pass(first=False, bins=bins, range=edges)
-            found._take_bins(again.bins, edges)
+    if has_two_passes and found._can_have_bins():
+        _count_in_bins(one_pass, found, bins)
     return found
+
+
+def _check(
+    array: Array,
+    bins: int | None,
+    range: Sequence[float] | None,
+    quantiles: Sequence[float],
+    skip: str,
+) -> None:
+    """Raise an error for elements or arguments that statistics cannot be of."""
+    dtype = array.dtype
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise DataTypeError(f"statistics are of real numbers, and {array!r} has {dtype}")
+    if any(not 0 <= one <= 1 for one in quantiles):
+        raise ValueError(f"quantiles={quantiles!r}; expected numbers from 0 to 1")
+    if skip not in _SKIPS:
+        raise ValueError(f"skip={skip!r}; expected one of {', '.join(map(repr, _SKIPS))}")
+    if bins is not None and (not isinstance(bins, int) or bins < 1):
+        raise ValueError(f"bins={bins!r}; expected a number of at least 1")
+    if range is not None and (bins is None or len(range) != 2 or not range[0] < range[1]):
+        raise ValueError(f"range={range!r}; expected (low, high), with bins=")
+
+
+def _asked(
+    array: Array,
+    bins: int | None,
+    range: Sequence[float] | None,
+    quantiles: Sequence[float],
+    skip: str,
+    *,
+    exact: bool,
+) -> dict[str, Any]:
+    """The parameters of the first pass."""
+    is_wide = not is_counted_exactly(array.dtype)
+    bounds = None if range is None else [float(one) for one in range]
+    return {
+        "digest": digest_of(array._metadata),
+        "shape": list(array.shape),
+        "chunk": list(array._metadata.inner_chunk_shape),
+        "dtype": array.dtype.str,
+        "skip": skip,
+        "first": True,
+        "exact": exact and is_wide,
+        "bins": bins if range is not None and is_wide else None,
+        "range": bounds if is_wide else None,
+        "prefixes": [],
+        "bits": 0,
+        "report": {
+            "quantiles": [float(one) for one in quantiles],
+            "bins": bins,
+            "range": bounds,
+        },
+    }
+
+
+def _count_in_bins(one_pass: Any, found: Statistics, bins: Any) -> None:
+    """The histogram between the extremes, which the first pass has found."""
+    edges = [float(found.min), float(found.max)]
+    if edges[0] == edges[1]:
+        edges = [edges[0] - 0.5, edges[1] + 0.5]
+    # Between large numbers float64 may have no bins, as between infinite ones.
+    if (np.diff(np.linspace(edges[0], edges[1], bins + 1)) > 0).all():
+        again = one_pass(first=False, bins=bins, range=edges)
+        found._take_bins(again.bins, edges)
 
 
 def _exactly(one_pass: Any, state: _State, quantiles: Sequence[float]) -> Iterator[Any]:

@@ -195,9 +195,37 @@ def update_pyramid(
         raise ValueError(f"the metadata of {node!r} names the method {known!r}; pass method=")
     check_dtype(arrays[0].dtype, method)
     by_level = _factors(arrays, told, factors)
+    limit = parse_size(max_memory, "max_memory")
+    boxes, origins, lengths = _changed_below(arrays, by_level, _box(region, arrays[0]), limit)
+    parameters = {
+        "paths": paths,
+        "digests": [digest_of(array._metadata) for array in arrays],
+        "factors": by_level,
+        "method": method,
+        "itemsize": max(1, arrays[0].dtype.itemsize),
+        "boxes": boxes,
+        "origins": origins,
+        "lengths": lengths,
+    }
+    return run_or_plan(Job("update-pyramid", Setting(parameters, {"group": place})), run, **running)
+
+
+def _changed_below(
+    arrays: Sequence[Array],
+    by_level: Sequence[Sequence[int]],
+    changed: Sequence[tuple[int, int]],
+    limit: int,
+) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
+    """The stored values of each level that a box of level 0 changes.
+
+    Returns
+    -------
+    boxes, origins, lengths : list of list of int
+        Of each further level: the shape of the box of these values, where it begins, and the
+        elements of a task along each axis.
+    """
     boxes, origins, lengths = [], [], []
-    changed = _box(region, arrays[0])
-    limit, itemsize = parse_size(max_memory, "max_memory"), max(1, arrays[0].dtype.itemsize)
+    itemsize = max(1, arrays[0].dtype.itemsize)
     for array, by_axis in zip(arrays[1:], by_level, strict=True):
         changed = [
             (begin // f, -(-end // f)) for (begin, end), f in zip(changed, by_axis, strict=True)
@@ -211,17 +239,7 @@ def update_pyramid(
         boxes.append([max(0, end - begin) for begin, end in whole])
         cells = task_bytes(array.nbytes, limit // _COPIES // math.prod(by_axis)) // itemsize
         lengths.append(_grown(unit, boxes[-1], cells))
-    parameters = {
-        "paths": paths,
-        "digests": [digest_of(array._metadata) for array in arrays],
-        "factors": by_level,
-        "method": method,
-        "itemsize": itemsize,
-        "boxes": boxes,
-        "origins": origins,
-        "lengths": lengths,
-    }
-    return run_or_plan(Job("update-pyramid", Setting(parameters, {"group": place})), run, **running)
+    return boxes, origins, lengths
 
 
 def _multiscale(group: Group) -> Mapping[str, Any]:
