@@ -30,6 +30,7 @@ from unittest import mock
 import numpy as np
 import zarrix as zarr
 from zarrix import _engine
+from zarrix._array.access import io_of
 
 from benchmarks.measure import Call, Pace, rounds
 
@@ -204,7 +205,7 @@ def estimate_of(z: Any, key: Key) -> int:
             axes.append((numbers.start, numbers.step, len(numbers)))
         else:
             axes.append(int(one))
-    return int(z._io.effort(tuple(axes)))
+    return int(io_of(z).effort(tuple(axes)))
 
 
 def main() -> int:

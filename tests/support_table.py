@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import zarrix as zarr
+from zarrix._array.access import metadata_of
 from zarrix._dtypes.v3 import ML_TYPES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "support.md"
@@ -303,7 +304,7 @@ def cell(zarr_format: int, row: str, column: Column) -> str:
     if reason is not None:
         return reason
     made = create(zarr_format, row, column, {})
-    layout, slots, _ = made._metadata.layout()
+    layout, slots, _ = metadata_of(made).layout()
     if "zarrix.foreign" in layout:
         return "numcodecs"
     return "python" if any(getattr(one, "kind", "") == "python" for one in slots) else "native"

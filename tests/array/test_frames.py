@@ -130,6 +130,13 @@ def test_frames_of_a_write_do_not_grow_with_chunks(make: Callable[..., Any], nam
     assert native == ["write"]
 
 
+def test_a_plain_read_takes_two_frames_and_a_plain_write_three(make: Callable[..., Any]) -> None:
+    z = make((10, 10))
+    assert count(lambda: z[3:40])[0] == ["Array.__getitem__", "try_basic"]
+    written = count(lambda: z.__setitem__(slice(3, 40), ROW))[0]
+    assert written == ["Array.__setitem__", "try_basic", "as_value"]
+
+
 INDICES = [7, 3, 50, 7]
 MASK = np.arange(3600).reshape(60, 60) % 7 == 0
 SELECTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._array.access import io_of
 from zarrix.errors import CorruptChunkError
 
 STORES = ("directory", "memory", "mapping")
@@ -104,4 +105,4 @@ def test_an_error_while_hashing_is_the_callers() -> None:
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        z._io.each_stored(refuse)
+        io_of(z).each_stored(refuse)

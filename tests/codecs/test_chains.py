@@ -13,6 +13,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._array.access import metadata_of
 from zarrix.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec, ZstdCodec
 from zarrix.errors import CorruptChunkError, MetadataError
 
@@ -99,7 +100,7 @@ def test_filters_in_any_order_give_what_numpy_gives(name: str, endian: str) -> N
         chunk = values[tuple(slice(i * n, i * n + n) for i, n in zip(at, (4, 6, 2), strict=True))]
         want = encoded(chunk).astype("<i4" if endian == "little" else ">i4").tobytes()
         assert bytes(z.store["c/" + "/".join(map(str, at))]) == want
-    assert z._metadata.foreign_codecs == ()
+    assert metadata_of(z).foreign_codecs == ()
     exercise(z, values)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from numcodecs.checksum32 import JenkinsLookup3
+from zarrix._array.access import metadata_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -58,7 +59,7 @@ def exchange(codec: Any, values: np.ndarray[Any, Any], order: str = "C") -> None
         store=store,
         fill_value=None,
     )
-    assert z._metadata.foreign_codecs == ()
+    assert metadata_of(z).foreign_codecs == ()
     assert "Not native" not in repr(z.info)
     key = ".".join("0" for _ in values.shape) or "0"
     z[...] = values
@@ -208,5 +209,5 @@ def test_what_the_engine_cannot_compute_goes_through_numcodecs() -> None:
     z = zarr.create(shape=4, dtype="<c16", filters=[codec], compressor=None, store={})
     z[...] = [1, 2j, 3 + 4j, 0]
     assert z[...].tolist() == [1, 2j, 3 + 4j, 0]
-    assert z._metadata.foreign_codecs == ("astype",)
+    assert metadata_of(z).foreign_codecs == ("astype",)
     assert "AsType (through numcodecs)" in repr(z.info)

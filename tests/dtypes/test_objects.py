@@ -21,6 +21,7 @@ import pytest
 import zarrix as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from zarrix._array.access import io_of
 from zarrix._codecs.objects import ElementCodec
 from zarrix._dtypes.variable import as_elements
 from zarrix.errors import CodecError, CorruptChunkError, MetadataError
@@ -162,15 +163,15 @@ def test_points_and_windows_move_text_too(zarr_format: int) -> None:
     z[...] = model
     rows, columns = np.array([39, 0, 0, 20, 7]), np.array([8, 0, 0, 4, 3])
     out: Any = np.empty(5, z.dtype)
-    z._io.read_points([rows, columns], out)
+    io_of(z).read_points([rows, columns], out)
     assert out.tolist() == model[rows, columns].tolist()
-    z._io.write_points([rows, columns], np.array(list("abcde"), z.dtype))
+    io_of(z).write_points([rows, columns], np.array(list("abcde"), z.dtype))
     model[rows, columns] = list("abcde")
     out = np.empty((2, 5, 3), z.dtype)
-    z._io.read_windows(np.array([[0, 0], [33, 6]]), out)
+    io_of(z).read_windows(np.array([[0, 0], [33, 6]]), out)
     assert out.tolist() == [model[:5, :3].tolist(), model[33:38, 6:].tolist()]
     out = np.empty((2, 3), z.dtype)
-    z._io.read((np.array([38, 1]), np.array([8, 0, 8])), out)
+    io_of(z).read((np.array([38, 1]), np.array([8, 0, 8])), out)
     assert out.tolist() == model[np.ix_([38, 1], [8, 0, 8])].tolist()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._array.access import io_of
 from zarrix.errors import CopyError, PathNotFoundError
 
 
@@ -305,7 +306,7 @@ def test_an_array_made_of_a_sparse_one_is_filled_by_its_stored_chunks() -> None:
     ]
     for one in made:
         assert (one.shape, one[5, 5], one[-1, -1], one[6, 5]) == (source.shape, 7, 7, 0)
-        assert one._io.stored_chunks()
+        assert io_of(one).stored_chunks()
 
 
 def test_chunks_of_a_lost_array_do_not_get_into_a_sparse_copy() -> None:

@@ -10,6 +10,7 @@ import pytest
 import zarrix as zarr
 from jobs.functions import double, smooth
 from zarrix import jobs
+from zarrix._array.access import metadata_of
 
 RANDOM = np.random.default_rng(3)
 
@@ -202,7 +203,7 @@ def test_small_values_share_a_task_and_are_called_for_one_by_one(tmp_path, shape
         return block + where.number
 
     job = jobs.map_chunks(take, z, dest=tmp_path / "b", run=False)
-    values = math.prod(z._metadata.chunk_grid_shape)
+    values = math.prod(metadata_of(z).chunk_grid_shape)
     assert job.stages[0].count <= 20 if values else job.stages[0].count == 0
     assert job.stages[0].puts == values
     made = job.run().result

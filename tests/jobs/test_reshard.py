@@ -7,6 +7,7 @@ import pytest
 import zarrix as zarr
 from jobs.operations import RANDOM
 from zarrix import jobs
+from zarrix._array.access import io_of
 from zarrix._stores.keys import JOB_MARK
 
 SHAPE = (50, 47)
@@ -107,10 +108,10 @@ def test_regroup_refuses_what_does_not_fit(tmp_path):
     z = array(tmp_path / "a.zarr", (20, 20))
     other = zarr.create_array(tmp_path / "b.zarr", shape=SHAPE, chunks=(5, 11), dtype="i4")
     with pytest.raises(zarr.errors.SelectionError, match="chunks of the arrays differ"):
-        other._io.regroup(z._io, [[0, 0]])
+        io_of(other).regroup(io_of(z), [[0, 0]])
     with pytest.raises(zarr.errors.SelectionError, match="coordinates"):
-        z._io.regroup(z._io, [[0]])
+        io_of(z).regroup(io_of(z), [[0]])
     with pytest.raises(OverflowError):
-        z._io.regroup(z._io, [[-1, 0]])
+        io_of(z).regroup(io_of(z), [[-1, 0]])
     # Beyond the array there is nothing to store.
-    assert z._io.regroup(z._io, [[2**63, 2**63]]) == 0
+    assert io_of(z).regroup(io_of(z), [[2**63, 2**63]]) == 0

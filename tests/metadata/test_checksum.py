@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from numcodecs import LZ4, Blosc, Delta, Zlib, Zstd
+from zarrix._array.access import metadata_of
 from zarrix._metadata.checksum import is_checked
 
 VALUES = (np.arange(4000) // 3).astype("<i4")
@@ -121,8 +122,8 @@ def test_format_3_gets_crc32c_or_the_flag_of_zstd(tmp_path):
         z = zarr.create_array(shape=(64,), chunks=(8,), dtype="<i4", checksum=True, **keywords)
         z[:] = np.arange(64)
         assert np.array_equal(z[:], np.arange(64))
-        assert is_checked(z._metadata.codecs)
-        return z._metadata.to_dict()["codecs"]
+        assert is_checked(metadata_of(z).codecs)
+        return metadata_of(z).to_dict()["codecs"]
 
     assert [one["name"] for one in codecs(compressors=None)] == ["bytes", "crc32c"]
     assert codecs()[-1]["configuration"]["checksum"] is True

@@ -10,6 +10,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._array.access import metadata_of
 from zarrix.codecs import TransposeCodec
 from zarrix.errors import MetadataError
 
@@ -143,7 +144,7 @@ def test_pcodec_needs_no_other_package(changes: dict[str, Any]) -> None:
     """Where numcodecs has none; 0.17 spells "none" as "no_op"."""
     store = pcodec_array(**changes)
     z = zarr.open_array(store, mode="r+")
-    assert z._metadata.foreign_codecs == ()
+    assert metadata_of(z).foreign_codecs == ()
     assert z[...].tolist() == ROWS.tolist()
     z[0, 0] = 5
     assert z[0, 0] == 5

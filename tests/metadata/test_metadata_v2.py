@@ -12,6 +12,7 @@ import pytest
 import zarrix as zarr
 from documents import as_written
 from zarrix import meta
+from zarrix._array.access import metadata_of
 from zarrix._errors import MetadataError
 from zarrix._metadata import v2
 from zarrix._metadata.array import ArrayMetadata
@@ -129,7 +130,7 @@ def test_equal_documents_share_what_is_made_of_them_and_keep_their_names(tmp_pat
     root = zarr.open_group(tmp_path, mode="w")
     for name in ("a", "b"):
         root.create_dataset(name, shape=3, fill_value=7)
-    a, b = (root[name]._metadata for name in ("a", "b"))
+    a, b = (metadata_of(root[name]) for name in ("a", "b"))
     assert a.layout() is b.layout()
     assert (a.where, b.where) == (f"{tmp_path}/a/.zarray", f"{tmp_path}/b/.zarray")
     assert a == b

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import ml
+from zarrix._array.access import metadata_of
 from zarrix.errors import ArrayNotFoundError, ArrayReplacedError
 from zarrix.ml._reading.chunks import ends_along
 
@@ -104,7 +105,7 @@ def test_a_border_that_has_moved_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("length", "chunk"), [(10, 3), (9, 3), (1, 5), (7, 7), (0, 4)])
 def test_chunks_end_where_the_grid_says(length: int, chunk: int) -> None:
     z = zarr.zeros((length,), chunks=(chunk,))
-    sizes = list(z._metadata.grid[0].sizes(length))
+    sizes = list(metadata_of(z).grid[0].sizes(length))
     assert ends_along(z, 0).tolist() == np.cumsum(sizes, dtype=int).tolist()
 
 

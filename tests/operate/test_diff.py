@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._array.access import io_of, metadata_of
 from zarrix.cli import main
 
 
@@ -59,8 +60,8 @@ def test_chunks_of_another_grid_are_compared_where_either_stores_something():
     values[11, 12], values[39, 49] = 1, 2
     a, b = zarr.array(values, chunks=(7, 50)), zarr.array(values, chunks=(16, 9))
     for one in (a, b):
-        for key, _ in one._io.stored_chunks():
-            if not one[one._metadata.chunk_region(one._io.stored_chunks([key])[0][1])].any():
+        for key, _ in io_of(one).stored_chunks():
+            if not one[metadata_of(one).chunk_region(io_of(one).stored_chunks([key])[0][1])].any():
                 del one.store[key]
     assert [d.kind for d in zarr.diff(a, b).differences] == ["metadata"]
     b[20, 20], a[30, 0] = 5, 6

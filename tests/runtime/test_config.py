@@ -8,6 +8,7 @@ import zipfile
 import pytest
 import zarrix as zarr
 from zarrix import _engine
+from zarrix._array.access import options_of
 from zarrix._errors import MetadataError
 from zarrix._runtime import config as _config
 from zarrix._runtime import zarr_settings
@@ -223,7 +224,7 @@ EFFECTS = {
     "durability": ("fsync", lambda: zarr.MemoryStore().syncs),
     "write_empty_chunks": (False, lambda: len(zarr.array([0]).store)),
     "read_missing_chunks": (False, lambda: zarr.zeros(1, zarr_format=3).config.read_missing_chunks),
-    "allow_pickle": (True, lambda: zarr.zeros(1)._allow_pickle),
+    "allow_pickle": (True, lambda: options_of(zarr.zeros(1)).allow_pickle),
     "max_chunk_bytes": (10, lambda: _outcome(lambda: zarr.zeros(100, chunks=100))),
     "max_variable_chunk_bytes": (2, lambda: _outcome(lambda: zarr.open(TEXT)[:])),
     "max_document_bytes": (2, lambda: _outcome(lambda: zarr.open(GROUP))),

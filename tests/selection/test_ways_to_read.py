@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import _engine
+from zarrix._array.access import io_of
 
 BLOSC = zarr.codecs.BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
 ZSTD = zarr.codecs.ZstdCodec(level=1)
@@ -78,7 +79,7 @@ def test_the_estimate_is_of_what_has_to_be_opened_and_decoded(tmp_path: Path) ->
             compressors=codec,
             overwrite=True,
         )
-        return z._io.effort(selection)
+        return io_of(z).effort(selection)
 
     one, column = (0, 5, 5), ((0, 1, 8), 5, 5)
     whole = 400 * 400 * 4
@@ -90,4 +91,4 @@ def test_the_estimate_is_of_what_has_to_be_opened_and_decoded(tmp_path: Path) ->
     assert estimate(None, one) > estimate(None, one, zarr.storage.MemoryStore())
     z = zarr.create_array(tmp_path / "y", shape=(4, 4, 4), chunks=(4, 4, 4), dtype="f4")
     with pytest.raises(zarr.errors.SelectionError):
-        z._io.effort((0, 5))
+        io_of(z).effort((0, 5))

@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._array.access import syncs_of
 
 needs_strace = pytest.mark.skipif(
     shutil.which("strace") is None
@@ -109,7 +110,7 @@ def test_documents_new_directories_and_deletions_are_synced_too(tmp_path):
 
 
 def syncs(array):
-    return array._fsync
+    return syncs_of(array)
 
 
 def test_the_argument_is_taken_by_all_that_opens_or_creates(tmp_path):

@@ -16,6 +16,7 @@ pytest.importorskip("starlette")
 
 from viewer.asgi import Client
 from zarrix import viewer
+from zarrix._array.access import io_of, metadata_of
 from zarrix._array.stored import chunk_key
 from zarrix.cli import main
 
@@ -38,8 +39,8 @@ def test_keys_of_chunks_are_those_of_the_store(zarr_format: int, separator: str)
             chunk_key_encoding=encoding,
         )  # fmt: skip
         z[...] = 1
-        listed = {key: tuple(coords) for key, coords in z._io.stored_chunks()}
-        assert listed == {chunk_key(z._metadata, coords): coords for coords in listed.values()}
+        listed = {key: tuple(coords) for key, coords in io_of(z).stored_chunks()}
+        assert listed == {chunk_key(metadata_of(z), coords): coords for coords in listed.values()}
 
 
 def test_stored_chunks_of_a_plane_are_runs() -> None:

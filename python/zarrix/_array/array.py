@@ -19,6 +19,7 @@ from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
 from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
+from zarrix._array.transfer import read_selection, shaped, write_selection
 from zarrix._display.labels import type_name
 from zarrix._errors import Suggesting
 from zarrix._runtime.config import config
@@ -99,20 +100,21 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
     def __getitem__(self, selection: Any) -> Any: ...
     def __getitem__(self, selection: Any) -> Any:
         """Read a region; see `read`. A selection of only integers returns a NumPy scalar."""
-        if not self._plain_read:
-            return self._read(selection)
-        metadata = self._metadata
+        snapshot = self._snapshot
+        if not snapshot.is_plain_read:
+            return read_selection(self, selection)
+        metadata = snapshot.metadata
         basic = try_basic(selection, metadata.shape)
         if basic is None:
-            return self._read(selection)
+            return read_selection(self, selection)
         axes, shape, new_axes = basic
         # The engine makes small ones by NumPy, too, but that takes longer.
-        empty = np.empty if prod(shape) < self._large_result else _engine.empty
-        out: Any = empty(shape, metadata.dtype, self._result_order)
-        self._io.read(axes, out)
+        empty = np.empty if prod(shape) < snapshot.large_result else _engine.empty
+        out: Any = empty(shape, metadata.dtype, snapshot.order)
+        snapshot.io.read(axes, out)
         if shape and not new_axes:
             return out
-        return self._shaped(out, new_axes, selection)
+        return shaped(out, new_axes, selection, metadata.shape)
 
     def read(self, selection: Any = ..., *, out: Any = None) -> Any:
         """Read a region into one array; missing chunks read as the fill value.
@@ -154,22 +156,23 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z.read(out=out) is out
         True
         """
-        if not self._plain_read:
-            return self._read(selection, out)
-        metadata = self._metadata
+        snapshot = self._snapshot
+        if not snapshot.is_plain_read:
+            return read_selection(self, selection, out)
+        metadata = snapshot.metadata
         basic = try_basic(selection, metadata.shape)
         if basic is None:
-            return self._read(selection, out)
+            return read_selection(self, selection, out)
         axes, shape, new_axes = basic
         if out is not None:
             if isinstance(out, Array):
-                return self._read(selection, out)
-            self._io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
+                return read_selection(self, selection, out)
+            snapshot.io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
-        empty = np.empty if prod(shape) < self._large_result else _engine.empty
-        result: Any = empty(shape, metadata.dtype, self._result_order)
-        self._io.read(axes, result)
-        return self._shaped(result, new_axes, selection)
+        empty = np.empty if prod(shape) < snapshot.large_result else _engine.empty
+        result: Any = empty(shape, metadata.dtype, snapshot.order)
+        snapshot.io.read(axes, result)
+        return shaped(result, new_axes, selection, metadata.shape)
 
     def get_basic_selection(
         self,
@@ -207,7 +210,11 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z.get_basic_selection(slice(2), fields="n")
         array([0, 0], dtype=int16)
         """
-        return self._read(selection, out, fields) if fields else self.read(selection, out=out)
+        return (
+            read_selection(self, selection, out, fields)
+            if fields
+            else self.read(selection, out=out)
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -267,7 +274,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         return self._rows(0 if start is None else int(start), stop)
 
     def _rows(self, start: int, stop: int) -> Iterator[Any]:
-        chunks = self._metadata.inner_grid[0]
+        chunks = self._snapshot.metadata.inner_grid[0]
         while start < stop:
             chunk_end = min(stop, chunks.find(start).end)
             yield from self[start:chunk_end]
@@ -281,19 +288,21 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         A value that does not broadcast is an error before anything is written. Writers of different
         elements, in any threads and processes, lose no update.
         """
-        metadata = self._metadata
-        if not self._plain_write or (
+        snapshot = self._snapshot
+        metadata = snapshot.metadata
+        if not snapshot.is_plain_write or (
             type(value) not in IN_MEMORY and moves_in_parts(value, metadata.dtype)
         ):
-            self._write_selection(selection, value)
+            write_selection(self, selection, value)
             return
         basic = try_basic(selection, metadata.shape)
         if basic is None:
-            self._write_selection(selection, value)
+            write_selection(self, selection, value)
             return
         axes, shape, new_axes = basic
-        fsync = config.syncs if self._durable is None else self._durable
-        self._io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
+        syncs = snapshot.syncs
+        fsync = config.syncs if syncs is None else syncs
+        snapshot.io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
 
     def set_basic_selection(
         self,
@@ -333,7 +342,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         array([(0., 7), (0., 7)], dtype=[('x', '<f4'), ('n', '<i2')])
         """
         if fields:
-            self._write_selection(selection, value, fields)
+            write_selection(self, selection, value, fields)
         else:
             self[selection] = value
 
@@ -518,15 +527,14 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         # Imported when called, for import time: few programs make views.
         from zarrix._array.views import metadata_of_view
 
-        seen = metadata_of_view(self._metadata, shape, chunks, dtype, fill_value, filters)
-        new = self._clone()
-        new._is_view = True
-        new._adopt(seen, self._document)
+        seen = metadata_of_view(self._snapshot.metadata, shape, chunks, dtype, fill_value, filters)
+        options: dict[str, Any] = {}
         if read_only is not None:
-            new.read_only = read_only
+            options["read_only"] = bool(read_only)
         if synchronizer is not None:
-            new._synchronizer = synchronizer
-            new._set_paths()
+            options["synchronizer"] = synchronizer
+        new = self._clone()
+        new._reopen(seen, **options)
         return new
 
     def astype(self, dtype: npt.DTypeLike) -> Array:
@@ -552,10 +560,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z.astype("f8")[1:], z.dtype
         (array([2., 3.]), dtype('int32'))
         """
+        cast_to = np.dtype(dtype)
         new = self._clone()
-        new._is_view = True
-        new._cast_to = np.dtype(dtype)
-        new.read_only = True
+        new._reopen(new._snapshot.metadata, cast_to=cast_to, read_only=True)
         return new
 
     def _clone(self) -> Array:
@@ -583,15 +590,15 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Array)
-            and self._store == other._store
-            and self._read_only == other._read_only
-            and self._path == other._path
-            and not self._is_view
+            and self._location.store == other._location.store
+            and self._options.read_only == other._options.read_only
+            and self._location.path == other._location.path
+            and not self._options.is_view
         )
 
     def __repr__(self) -> str:
-        name = f" {self.name!r}" if self._path else ""
-        read_only = " read-only" if self._read_only else ""
+        name = f" {self.name!r}" if self._location.path else ""
+        read_only = " read-only" if self._options.read_only else ""
         return f"<{type_name(self)}{name} {self.shape} {self.dtype}{read_only}>"
 
 

@@ -17,6 +17,7 @@ from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.keywords import ArrayKeywords, CreateAliasKeywords
 from zarrix._array.like import chunks_of, take_storage
+from zarrix._array.options import ArrayOptions
 from zarrix._array.source import safe_source
 from zarrix._dtypes.variable import object_codec_of
 from zarrix._metadata.literals import Durability, Format, Order, Separator
@@ -179,9 +180,7 @@ def create(
     with new_node(
         location, metadata, overwrite=overwrite, attributes=attributes, allow_pickle=allow_pickle
     ):
-        z = Array._at(
-            location,
-            require(location, "array"),
+        options = ArrayOptions(
             synchronizer=synchronizer,
             cache_metadata=cache_metadata,
             cache_attrs=cache_attrs,
@@ -190,6 +189,7 @@ def create(
             allow_pickle=allow_pickle,
             **settings,
         )
+        z = Array._at(location, require(location, "array"), options)
         if data is not None:
             # Import time: few arrays are filled from another one.
             from zarrix._array.sparse import fill_from

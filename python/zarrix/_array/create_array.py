@@ -15,6 +15,7 @@ from zarrix._array.arguments import DEFAULT, new_metadata, only_in_v3
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.kept_codecs import kept_codecs
+from zarrix._array.options import ArrayOptions
 from zarrix._array.source import safe_source
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
@@ -184,14 +185,10 @@ def create_array(
     elif data is not None and overwrite:
         data = safe_source(data, location)
     with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
-        z = Array._at(
-            location,
-            require(location, "array"),
-            synchronizer=synchronizer,
-            cache_attrs=cache_attrs,
-            checksum=checksum,
-            **settings,
+        options = ArrayOptions(
+            synchronizer=synchronizer, cache_attrs=cache_attrs, checksum=checksum, **settings
         )
+        z = Array._at(location, require(location, "array"), options)
         if data is not None and write_data:
             # Import time: few arrays are filled from another one.
             from zarrix._array.sparse import fill_from
@@ -352,7 +349,7 @@ def _kept(source: Array | None, data: Any, zarr_format: Format) -> dict[str, Any
         if isinstance(chunks, tuple) and all(isinstance(n, int) for n in chunks):
             kept["chunks"] = chunks
         return kept
-    chunks, shards = source._metadata.partition
+    chunks, shards = source._snapshot.metadata.partition
     if zarr_format == 3 or not has_lists(chunks):
         kept["chunks"] = chunks
     if source.zarr_format == zarr_format == 3:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from zarrix._array.state import ArrayState
+from zarrix._array.facts import ArrayFacts
 from zarrix._metadata.chunk_grid import AxisGrid, combinations
 from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.base import Store
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ARRAY_ADVICE", "COMMON_ADVICE", "DatasetTerms", "flush", "group_at"]
 
 
-class DatasetTerms(ArrayState):
+class DatasetTerms(ArrayFacts):
     """The methods of h5py's datasets; a base of every array."""
 
     __slots__ = ()
@@ -28,7 +28,8 @@ class DatasetTerms(ArrayState):
     @property
     def parent(self) -> Group | None:
         """The group that the array is in; None for an array at the root of its store."""
-        return group_at(self, self._path.rpartition("/")[0]) if self._path else None
+        path = self._location.path
+        return group_at(self, path.rpartition("/")[0]) if path else None
 
     @property
     def file(self) -> Group:
@@ -38,7 +39,7 @@ class DatasetTerms(ArrayState):
     @property
     def maxshape(self) -> tuple[None, ...]:
         """None for each axis, because every array can be resized without a limit."""
-        return (None,) * len(self._metadata.shape)
+        return (None,) * len(self._snapshot.metadata.shape)
 
     def len(self) -> int:
         """Length of the first axis.
@@ -110,7 +111,7 @@ class DatasetTerms(ArrayState):
         ranges = [one.indices(size) for one, size in zip(wanted, shape, strict=True)]
         if any(step != 1 for _, _, step in ranges):
             raise ValueError(f"sel has slices with a step of one, not {sel!r}")
-        grid = self._metadata.grid
+        grid = self._snapshot.metadata.grid
         axes = [_Pieces(axis, *ends[:2]) for axis, ends in zip(grid, ranges, strict=True)]
         yield from combinations(axes)
 
@@ -132,11 +133,11 @@ class _Pieces:
 def group_at(node: Any, path: str) -> Group:
     """The group at ``path`` in the store of ``node``, opened in the same way."""
     group: Group = on_demand("Group")(
-        node._store,
+        node._location.store,
         path=path,
         read_only=node.read_only,
-        chunk_store=node._chunk_store,
-        synchronizer=node._synchronizer,
+        chunk_store=node._location.chunk_store,
+        synchronizer=node.synchronizer,
         zarr_version=node.zarr_format,
     )
     return group

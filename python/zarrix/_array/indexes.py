@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from zarrix._array.handle import ArrayHandle
+from zarrix._array.transfer import read_selection, write_selection
 from zarrix._selection.fancy import (
     Indexer,
     resolve_blocks,
@@ -14,7 +16,6 @@ from zarrix._selection.fancy import (
 
 if TYPE_CHECKING:
     from zarrix._array.plan import ReadPlan
-    from zarrix._array.protocols import SelectedArray
 
 __all__ = ["BlockIndex", "OIndex", "VIndex"]
 
@@ -24,7 +25,7 @@ class _Index(ABC):
 
     __slots__ = ("array",)
 
-    def __init__(self, array: SelectedArray) -> None:
+    def __init__(self, array: ArrayHandle) -> None:
         self.array = array
 
     @abstractmethod
@@ -32,10 +33,10 @@ class _Index(ABC):
         """Resolve ``key`` by this rule."""
 
     def __getitem__(self, selection: Any) -> Any:
-        return self.array._read(selection, None, None, self._rule)
+        return read_selection(self.array, selection, None, None, self._rule)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        self.array._write_selection(selection, value, None, self._rule)
+        write_selection(self.array, selection, value, None, self._rule)
 
     def plan(self, selection: Any) -> ReadPlan:
         """The chunks that reading the selection would touch and fetch, as from `Array.plan`.
@@ -61,7 +62,10 @@ class _Index(ABC):
         >>> z.oindex.plan([3, 17, 18]).chunks
         2
         """
-        return self.array._plan(selection, self._rule)
+        # Imported when called, for import time: few programs plan their reads.
+        from zarrix._array.plan import plan_of
+
+        return plan_of(self.array, selection, self._rule)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.array!r}>"
@@ -154,4 +158,4 @@ class BlockIndex(_Index):
     __slots__ = ()
 
     def _rule(self, key: Any, shape: tuple[int, ...]) -> Indexer:
-        return resolve_blocks(key, shape, self.array._metadata.grid)
+        return resolve_blocks(key, shape, self.array._snapshot.metadata.grid)

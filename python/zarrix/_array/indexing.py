@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarrix._array.facts import ArrayFacts
 from zarrix._array.indexes import BlockIndex, OIndex, VIndex
-from zarrix._array.transfer import Transfer
+from zarrix._array.transfer import read_selection, write_selection
+from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection import windows
 from zarrix._selection.basic import Fields
 from zarrix._selection.fancy import (
     Indexer,
-    Rule,
     resolve,
     resolve_mask,
     resolve_orthogonal,
@@ -29,7 +30,7 @@ __all__ = ["BlockIndex", "OIndex", "Selecting", "VIndex"]
 _UNSET: Any = object()
 
 
-class Selecting(Transfer):
+class Selecting(ArrayFacts):
     """The selections of an array; users see `Array`."""
 
     __slots__ = ()
@@ -92,7 +93,7 @@ class Selecting(Transfer):
         array([[ 9,  9, 11],
                [ 1,  1,  3]])
         """
-        return self._read(selection, out, fields, resolve_orthogonal)
+        return read_selection(self, selection, out, fields, resolve_orthogonal)
 
     def set_orthogonal_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
@@ -131,7 +132,7 @@ class Selecting(Transfer):
                [0, 0, 0, 0],
                [0, 3, 0, 4]], dtype=int32)
         """
-        self._write_selection(selection, value, fields, resolve_orthogonal)
+        write_selection(self, selection, value, fields, resolve_orthogonal)
 
     def get_coordinate_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
@@ -170,7 +171,7 @@ class Selecting(Transfer):
         >>> z.get_coordinate_selection(([2, 0], [1, 3]))
         array([9, 3])
         """
-        return self._read(selection, out, fields, _strict_points)
+        return read_selection(self, selection, out, fields, _strict_points)
 
     def set_coordinate_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
@@ -206,7 +207,7 @@ class Selecting(Transfer):
         array([[7, 0, 0],
                [0, 8, 9]], dtype=int32)
         """
-        self._write_selection(selection, value, fields, _strict_points)
+        write_selection(self, selection, value, fields, _strict_points)
 
     def get_mask_selection(
         self,
@@ -247,7 +248,7 @@ class Selecting(Transfer):
         >>> z.get_mask_selection(z[:] % 2 == 0)
         array([0, 2, 4])
         """
-        return self._read(_either(selection, mask), out, fields, resolve_mask)
+        return read_selection(self, _either(selection, mask), out, fields, resolve_mask)
 
     def set_mask_selection(
         self,
@@ -289,7 +290,7 @@ class Selecting(Transfer):
         """
         if value is _UNSET:
             raise TypeError("set_mask_selection() needs a value")
-        self._write_selection(_either(selection, mask), value, fields, resolve_mask)
+        write_selection(self, _either(selection, mask), value, fields, resolve_mask)
 
     def get_block_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None
@@ -323,7 +324,7 @@ class Selecting(Transfer):
         >>> z.get_block_selection(-1)
         array([8, 9])
         """
-        return self._read(selection, out, fields, self.blocks._rule)
+        return read_selection(self, selection, out, fields, self.blocks._rule)
 
     def set_block_selection(
         self, selection: Any, value: Any, fields: Fields = None, *, prototype: Any = None
@@ -356,7 +357,7 @@ class Selecting(Transfer):
         >>> z[:]
         array([0, 0, 0, 0, 1, 2, 3, 4, 0, 0], dtype=int32)
         """
-        self._write_selection(selection, value, fields, self.blocks._rule)
+        write_selection(self, selection, value, fields, self.blocks._rule)
 
     def read_windows(
         self,
@@ -406,37 +407,27 @@ class Selecting(Transfer):
         array([[11, -1],
                [-1, -1]])
         """
-        self._refresh()
-        metadata = self._metadata
+        snapshot, cast_to = self._current(), self._options.cast_to
+        metadata = snapshot.metadata
         corners, size = windows.check(starts, shape, metadata.shape)
         leaving = windows.leaving(corners, size, metadata.shape, outside)
         wanted = (len(corners), *size)
-        padding = self._padding(pad_value, outside)
+        padding = _padding(metadata, pad_value, outside)
         result: Any = None
         if out is not None:
-            given = as_out(out, self.dtype, wanted)
-            result = given if self._cast_to is None else None
+            given = as_out(out, metadata.dtype if cast_to is None else cast_to, wanted)
+            result = given if cast_to is None else None
         if result is None:
             result = np.empty(wanted, metadata.dtype)
         if leaving is not None:
             result[leaving] = padding
         buffer: Any = corners
-        self._io.read_windows(buffer, result, leaving is not None)
-        if self._cast_to is not None:
-            result = result.astype(self._cast_to)
+        snapshot.io.read_windows(buffer, result, leaving is not None)
+        if cast_to is not None:
+            result = result.astype(cast_to)
             if out is not None:
                 given[...] = result
         return result if out is None else out
-
-    def _padding(self, pad_value: Any, outside: str) -> Any:
-        metadata = self._metadata
-        if pad_value is None:
-            return fill_element(metadata.dtype, metadata.fill_value)
-        if outside != "pad":
-            raise ValueError("pad_value= is for windows that leave the array: add outside='pad'")
-        padding = np.empty((), metadata.dtype)
-        padding[()] = pad_value
-        return padding
 
     def plan(self, selection: Any = ...) -> ReadPlan:
         """The chunks that ``z[selection]`` would touch and fetch, without reading them.
@@ -467,15 +458,20 @@ class Selecting(Transfer):
         Touches 10 chunks; fetches 39.1 KiB in 10 requests (whole chunks) and uses 400 B of
         39.1 KiB of chunks (amplification 100).
         """
-        return self._plan(selection, resolve)
-
-    def _plan(self, selection: Any, rule: Rule) -> ReadPlan:
         # Imported when called, for import time: few programs plan their reads.
-        from zarrix._array.plan import plan
+        from zarrix._array.plan import plan_of
 
-        self._refresh()
-        _, selection = self._fields_and_key(None, selection)
-        return plan(self, rule(selection, self._metadata.shape))
+        return plan_of(self, selection, resolve)
+
+
+def _padding(metadata: ArrayMetadata, pad_value: Any, outside: str) -> Any:
+    if pad_value is None:
+        return fill_element(metadata.dtype, metadata.fill_value)
+    if outside != "pad":
+        raise ValueError("pad_value= is for windows that leave the array: add outside='pad'")
+    padding = np.empty((), metadata.dtype)
+    padding[()] = pad_value
+    return padding
 
 
 def _either(selection: Any, mask: Any) -> Any:

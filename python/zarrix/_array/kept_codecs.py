@@ -46,7 +46,7 @@ def kept_codecs(a: Array, zarr_format: Format, dtype: Any, ndim: int) -> Options
     """
     names = ("filters", "compressors", *(("serializer",) if a.zarr_format == 3 else ()))
     kept = {name: for_a_new_array(getattr(a, name)) for name in names}
-    if dtype == a._metadata.dtype and ndim == a.ndim:
+    if dtype == a._snapshot.metadata.dtype and ndim == a.ndim:
         return kept
     for options in _candidates(a, kept):
         with contextlib.suppress(ZarrixError, ValueError, TypeError):
@@ -57,7 +57,7 @@ def kept_codecs(a: Array, zarr_format: Format, dtype: Any, ndim: int) -> Options
 
 def _candidates(a: Array, kept: Options) -> Iterator[Options]:
     """All codecs without what follows from the elements of ``a``, and then fewer of them."""
-    dtype = a._metadata.dtype
+    dtype = a._snapshot.metadata.dtype
     if a.zarr_format == 2:
         filters = kept["filters"]
         of_any = None if filters is None else [_of_any_element(one, dtype) for one in filters]

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarrix import _engine
+from zarrix._array.facts import ArrayFacts
+from zarrix._array.transfer import assign, read_into
 from zarrix._display.labels import byte_count
 from zarrix._errors import ArrayIndexError
 from zarrix._selection.basic import AxisSelection
@@ -28,8 +30,6 @@ from zarrix._selection.values import ReadLater, as_out, as_value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from zarrix._array.protocols import SelectedArray
 
 __all__ = ["LazyArray"]
 
@@ -56,14 +56,14 @@ class LazyArray(ReadLater):
     __hash__ = None  # type: ignore[assignment]
     __slots__ = ("_array", "_axes", "_order")
 
-    def __init__(self, array: SelectedArray, axes: tuple[Axis, ...], order: tuple[int | None, ...]):
+    def __init__(self, array: ArrayFacts, axes: tuple[Axis, ...], order: tuple[int | None, ...]):
         self._array = array
         self._axes = axes
         # The axis of the array for each axis of the view; None for a new axis.
         self._order = order
 
     @classmethod
-    def of(cls, array: SelectedArray) -> LazyArray:
+    def of(cls, array: ArrayFacts) -> LazyArray:
         """A view of all of ``array``, like ``array.lazy``.
 
         Parameters
@@ -269,7 +269,7 @@ class LazyArray(ReadLater):
         """
         buffer = _engine.empty(self.shape, self.dtype, "C") if out is None else None
         target = as_out(out, self.dtype, self.shape) if buffer is None else buffer
-        self._array._read_into(self._indexer(), self._in_stored_order(target))
+        read_into(self._array, self._indexer(), self._in_stored_order(target))
         if buffer is None:
             return out
         return buffer if buffer.shape else buffer[()]
@@ -277,9 +277,9 @@ class LazyArray(ReadLater):
     def _assign(self, value: Any) -> None:
         array = self._array
         with array._writing():
-            array._refresh()
+            snapshot = array._current()
             values = as_value(value, self.dtype, self.shape)
-            array._assign(self._indexer(), self._in_stored_order(values))
+            assign(array, snapshot, self._indexer(), self._in_stored_order(values))
 
     def _indexer(self) -> Indexer:
         shape = tuple(_count(axis) for axis in self._axes if not isinstance(axis, int))

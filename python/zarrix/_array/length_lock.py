@@ -16,15 +16,13 @@ from __future__ import annotations
 import os
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from weakref import WeakSet
 
+from zarrix._array.handle import ArrayHandle
 from zarrix._errors import WriterError
 from zarrix._runtime.system import HAS_FLOCK, NOT_INHERITED, lock_file, on_fork, unlock_file
 from zarrix._stores.local import LocalStore
-
-if TYPE_CHECKING:
-    from zarrix._array.protocols import StoredArray
 
 __all__ = ["LengthLock"]
 
@@ -52,7 +50,7 @@ class LengthLock:
     _descriptor: int | None = None
     _entry: tuple[str, str] | None = None
 
-    def __init__(self, array: StoredArray, *, alone: bool) -> None:
+    def __init__(self, array: ArrayHandle, *, alone: bool) -> None:
         self._array, self._alone = array, alone
 
     def acquire(self) -> None:
@@ -64,7 +62,7 @@ class LengthLock:
             self.release()
             raise
 
-    def _acquire(self, array: StoredArray, alone: bool) -> None:
+    def _acquire(self, array: ArrayHandle, alone: bool) -> None:
         store = array.store
         taken = (
             self._take_directory(store.dir_path(array.path), alone)

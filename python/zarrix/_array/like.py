@@ -38,7 +38,7 @@ def take_like(a: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         own_codecs = {"compression", "compressor", "compressors", "codecs"} & kwargs.keys()
         if a.zarr_format == 3:
             if chosen == 3 and not own_codecs:
-                kwargs.setdefault("shards", a._metadata.partition[1])
+                kwargs.setdefault("shards", a._snapshot.metadata.partition[1])
                 kwargs.update((name, one) for name, one in codecs.items() if name not in kwargs)
             return kwargs
         if not own_codecs and "compressors" in codecs:
@@ -70,7 +70,7 @@ def take_storage(source: Array, kwargs: dict[str, Any]) -> None:
 def chunks_of(a: Any) -> Any:
     """``chunks=`` of an array with the grid of ``a``; True if that is not possible."""
     if isinstance(a, Array):
-        return a._metadata.partition[0]
+        return a._snapshot.metadata.partition[0]
     chunks = equal_chunks(a)
     if isinstance(chunks, tuple) and len(chunks) == len(a.shape):
         if all(isinstance(length, int | np.integer) for length in chunks):

@@ -61,14 +61,14 @@ class _Entry:
         self, parts: tuple[Array, Any, Any, Any], border: str, pad: Any, convert: Any
     ) -> None:
         array, starts, shape, out = parts
-        array._refresh()
-        metadata = array._metadata
+        snapshot = array._current()
+        metadata = snapshot.metadata
         corners, size = windows.check(starts, shape, metadata.shape)
         outside = "error" if border == "inside" else "pad"
         leaving = windows.leaving(corners, size, metadata.shape, outside, 'border="pad"')
         self.out = out
         wanted = (len(corners), *size)
-        self.cast_to = array._cast_to
+        self.cast_to = array._options.cast_to
         dtype, native = metadata.dtype, None
         if convert is not None:
             if self.cast_to is not None:
@@ -85,7 +85,7 @@ class _Entry:
             result[leaving] = padding
         native_pad = padding.tobytes() if border == "pad" and is_fixed else None
         buffer: Any = corners
-        self.native = (array._io, buffer, result, border, native_pad, native)
+        self.native = (snapshot.io, buffer, result, border, native_pad, native)
 
     def finish(self, failed: Iterable[int]) -> Any:
         """The filled result; variable-length elements of failed windows become the fill value."""

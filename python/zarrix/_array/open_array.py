@@ -11,6 +11,7 @@ from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.keywords import AliasKeywords, OpenArrayKeywords
 from zarrix._array.like import take_like
+from zarrix._array.options import ArrayOptions
 from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
 from zarrix._nodes import nodes
@@ -163,9 +164,7 @@ def open_array(
             allow_pickle=allow_pickle,
         ):
             node = require(location, "array")
-    return Array._at(
-        location,
-        node,
+    options = ArrayOptions(
         read_only=mode == "r",
         synchronizer=synchronizer,
         cache_metadata=cache_metadata,
@@ -175,6 +174,7 @@ def open_array(
         allow_pickle=allow_pickle,
         **settings,
     )
+    return Array._at(location, node, options)
 
 
 @takes(OpenArrayKeywords, like=open_array)

@@ -14,9 +14,10 @@ __all__ = ["with_stores"]
 
 def with_stores(array: Array, change: Callable[[Store], Store]) -> Array:
     """An array, which is not a view, with each of its stores changed; nothing is read."""
-    options = array.__getstate__()
-    store, path, chunk_store = (options.pop(name) for name in ("store", "path", "chunk_store"))
+    store, path, _, chunk_store = array._location
+    snapshot = array._snapshot
+    assert snapshot.document is not None  # That of the node that it was opened from.
+    node = nodes.Node(snapshot.metadata.zarr_format, "array", snapshot.document)
     chunks = None if chunk_store is None else change(chunk_store)
-    assert array._document is not None  # That of the node that it was opened from.
-    node = nodes.Node(array._metadata.zarr_format, "array", array._document)
-    return Array._at(Location(change(store), path, None, chunks), node, **options)
+    location = Location(change(store), path, None, chunks)
+    return Array._at(location, node, array._options._replace(order=snapshot.order))

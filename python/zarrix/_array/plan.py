@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zarrix._array.handle import ArrayHandle
+from zarrix._array.transfer import fields_and_key
 from zarrix._display.printable import counted
 from zarrix._dtypes.variable import is_variable
 from zarrix._runtime.sizes import size_text
-from zarrix._selection.fancy import Indexer
+from zarrix._selection.fancy import Rule
 
-if TYPE_CHECKING:
-    from zarrix._array.protocols import SelectedArray
-
-__all__ = ["ReadPlan", "plan"]
+__all__ = ["ReadPlan", "plan_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +125,15 @@ class ReadPlan:
 ReadPlan.__module__ = "zarrix.core"
 
 
-def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
-    """The plan for reading ``indexer`` from ``array``."""
-    metadata = array._metadata
+def plan_of(array: ArrayHandle, selection: Any, rule: Rule) -> ReadPlan:
+    """The plan for reading a selection of ``array``."""
+    snapshot = array._current()
+    metadata, io = snapshot.metadata, snapshot.io
+    _, key = fields_and_key(array, metadata, None, selection)
+    indexer = rule(key, metadata.shape)
     axes: Any = indexer.axes
     coords: Any = indexer.coords
-    chunks, values, stored, requests, fetched, elements = array._io.cost(axes, coords)
+    chunks, values, stored, requests, fetched, elements = io.cost(axes, coords)
     sized = not is_variable(metadata.dtype)
     return ReadPlan(
         chunks=chunks,
@@ -142,5 +144,5 @@ def plan(array: SelectedArray, indexer: Indexer) -> ReadPlan:
         elements_touched=elements,
         elements_used=math.prod(indexer.shape),
         itemsize=metadata.dtype.itemsize if sized else None,
-        strategy=array._io.strategy(axes, coords),
+        strategy=io.strategy(axes, coords),
     )

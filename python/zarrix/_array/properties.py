@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from zarrix._array.config import ArrayConfig
-from zarrix._array.state import ArrayState
+from zarrix._array.facts import ArrayFacts
+from zarrix._array.options import ArrayOptions
 from zarrix._codecs.chain import split_chain
 from zarrix._codecs.normalize import numcodecs_config
 from zarrix._codecs.numcodecs import shown_codec
@@ -37,7 +38,7 @@ __all__ = ["ArrayProperties"]
 
 
 @completable
-class ArrayProperties(ArrayState):
+class ArrayProperties(ArrayFacts):
     """The properties of zarr-python 3; a base of every array."""
 
     __slots__ = ()
@@ -47,7 +48,7 @@ class ArrayProperties(ArrayState):
         # Imported on use, because opening, reading and writing need no codec objects.
         from zarrix._codecs.classes import codec_from_dict
 
-        metadata = self._metadata
+        metadata = self._snapshot.metadata
         shard = metadata.shard_codec
         chain = metadata.codecs if shard is None else shard["codecs"]
         arrays, middle, binary = split_chain(dict(codec) for codec in chain)
@@ -123,7 +124,7 @@ class ArrayProperties(ArrayState):
         node = nodes.Node(zarr_format, "array", json_dumps(members), attributes)
         # There is no stored metadata, which could be gone.
         location = Location.of(place.store, place.path, zarr_format)
-        return cls._at(location, node, is_detached=True)
+        return cls._at(location, node, ArrayOptions(is_detached=True))
 
     @classmethod
     def create(cls, store: Any = None, *, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
@@ -169,7 +170,7 @@ class ArrayProperties(ArrayState):
     @property
     def zarr_format(self) -> Format:
         """The Zarr format of the array: 2 or 3."""
-        return self._metadata.zarr_format
+        return self._snapshot.metadata.zarr_format
 
     @property
     def shards(self) -> tuple[int, ...] | None:
@@ -181,26 +182,28 @@ class ArrayProperties(ArrayState):
             Shards have different lengths along an axis, as in zarr-python; `write_chunk_sizes` has
             them.
         """
-        if self._metadata.shard_codec is None:
+        metadata = self._snapshot.metadata
+        if metadata.shard_codec is None:
             return None
-        if self._metadata.rectilinear is not None:
+        if metadata.rectilinear is not None:
             raise NotImplementedError(
                 "the array has shards of several shapes; write_chunk_sizes has their lengths"
             )
-        return self._metadata.chunk_shape
+        return metadata.chunk_shape
 
     @property
     def serializer(self) -> Any:
         """The array-to-bytes codec; None in v2."""
-        return None if self._metadata.zarr_format == 2 else self._codecs_by_kind()[1]
+        return None if self._snapshot.metadata.zarr_format == 2 else self._codecs_by_kind()[1]
 
     @property
     def compressors(self) -> tuple[Any, ...]:
         """The bytes-to-bytes codecs, in the order in which they are applied."""
-        if self._metadata.zarr_format == 3:
+        metadata = self._snapshot.metadata
+        if metadata.zarr_format == 3:
             return self._codecs_by_kind()[2]
-        config = self._metadata.compressor
-        return () if config is None else (shown_codec(config, self._metadata.where),)
+        config = metadata.compressor
+        return () if config is None else (shown_codec(config, metadata.where),)
 
     @property
     def compressor(self) -> Any:
@@ -208,10 +211,11 @@ class ArrayProperties(ArrayState):
 
         In v3 the first of `compressors`, if numcodecs has it.
         """
-        config = self._metadata.compressor
-        if self._metadata.zarr_format == 3 and self.compressors:
+        metadata = self._snapshot.metadata
+        config = metadata.compressor
+        if metadata.zarr_format == 3 and self.compressors:
             config = numcodecs_config(self.compressors[0].to_dict())
-        return None if config is None else shown_codec(config, self._metadata.where)
+        return None if config is None else shown_codec(config, metadata.where)
 
     @property
     def filters(self) -> Any:
@@ -219,23 +223,29 @@ class ArrayProperties(ArrayState):
 
         In v3, a tuple of the array-to-array codecs, as objects of `zarrix.codecs`.
         """
-        if self._metadata.zarr_format == 3:
+        metadata = self._snapshot.metadata
+        if metadata.zarr_format == 3:
             return self._codecs_by_kind()[0]
-        filters = self._metadata.filters
-        where = self._metadata.where
-        return None if filters is None else [shown_codec(config, where) for config in filters]
+        filters, label = metadata.filters, metadata.where
+        return None if filters is None else [shown_codec(config, label) for config in filters]
 
     @property
     def metadata(self) -> ArrayMetadata:
         """The stored metadata; it does not change with the array."""
-        if self._metadata.zarr_format == 3:
-            return self._metadata
-        return replace(self._metadata, zattrs=self.attrs.asdict())
+        metadata = self._snapshot.metadata
+        return (
+            metadata if metadata.zarr_format == 3 else replace(metadata, zattrs=self.attrs.asdict())
+        )
 
     @property
     def config(self) -> ArrayConfig:
         """Settings of this object, which are not stored."""
-        return ArrayConfig(self._result_order, self._write_empty_chunks, self._read_missing)
+        options = self._options
+        return ArrayConfig(
+            self._snapshot.order,
+            bool(options.write_empty_chunks),
+            bool(options.read_missing_chunks),
+        )
 
     def with_config(self, config: Any) -> Self:
         """The same array with other settings.
@@ -281,12 +291,14 @@ class ArrayProperties(ArrayState):
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
         """Lengths of the chunks (or inner chunks) along each axis, as in dask."""
-        return _sizes(self._metadata.shape, self._metadata.inner_grid)
+        metadata = self._snapshot.metadata
+        return _sizes(metadata.shape, metadata.inner_grid)
 
     @property
     def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
         """Lengths of the stored chunks (or shards) along each axis."""
-        return _sizes(self._metadata.shape, self._metadata.grid)
+        metadata = self._snapshot.metadata
+        return _sizes(metadata.shape, metadata.grid)
 
     def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
         """Set several attributes in one step, and keep the others.
@@ -337,11 +349,11 @@ class ArrayProperties(ArrayState):
         >>> dict(zarr.zeros((4, 6), chunks=(2, 3)).info_items())["Chunk shape"]
         '(2, 3)'
         """
-        self._refresh()
+        metadata = self._current().metadata
         # Import time: few programs print it.
         from zarrix._display.info import array_items
 
-        return array_items(self)
+        return array_items(self, metadata)
 
     def to_xarray(self, *, name: str | None = None, chunks: Any = None) -> DataArray:
         """The array as an object of xarray, whose elements are read when they are used.
@@ -442,8 +454,9 @@ class ArrayProperties(ArrayState):
         # Import time: only task graphs ask for it.
         from hashlib import blake2b
 
-        document = self._document or nodes.array_document(self._metadata)
-        view = repr((self._metadata, self._cast_to)) if self._is_view else ""
+        snapshot, options = self._snapshot, self._options
+        document = snapshot.document or nodes.array_document(snapshot.metadata)
+        view = repr((snapshot.metadata, options.cast_to)) if options.is_view else ""
         return blake2b(document + view.encode(), digest_size=16).hexdigest()
 
     def info_complete(self) -> Any:
@@ -468,8 +481,7 @@ class ArrayProperties(ArrayState):
         # Imported when called: only notebooks show HTML.
         from zarrix._display.html import array_html
 
-        self._refresh()
-        return array_html(self)
+        return array_html(self, self._current().metadata)
 
 
 def _sizes(shape: tuple[int, ...], grid: tuple[AxisGrid, ...]) -> tuple[tuple[int, ...], ...]:

@@ -14,20 +14,21 @@ deleted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from zarrix import _engine
+from zarrix._array.handle import ArrayHandle
 from zarrix._array.length_lock import LengthLock
+from zarrix._array.snapshot import ArraySnapshot, engine_array_of
+from zarrix._array.transfer import assign, is_stored_in
 from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection.basic import AxisSelection
 from zarrix._selection.fancy import Indexer
 from zarrix._selection.values import as_value, fill_element
-
-if TYPE_CHECKING:
-    from zarrix._array.protocols import SelectedArray, StoredArray
 
 __all__ = ["append", "erase_beyond", "io_to_chunk_end", "reserve", "resize"]
 
@@ -36,21 +37,21 @@ class _ShapeChangedError(Exception):
     """Another process changed the shape between the read and the lock."""
 
 
-def resize(array: StoredArray, args: tuple[Any, ...]) -> None:
+def resize(array: ArrayHandle, args: tuple[Any, ...]) -> None:
     """Resize ``array`` to the shape in ``Array.resize(*args)``."""
     array._forbid_on_view()
     with LengthLock(array, alone=False):
         _resize(array, args)
 
 
-def _resize(array: StoredArray, args: tuple[Any, ...]) -> None:
+def _resize(array: ArrayHandle, args: tuple[Any, ...]) -> None:
     while True:
-        metadata = array._load()
-        old = metadata.shape
+        snapshot = array._load()
+        old = snapshot.metadata.shape
         new = normalize_resize_args(old, *args)
         if _is_smaller(old, new):
             _check_storable(array)
-            _clear_outside(array, metadata, new)
+            _clear_outside(array, snapshot, snapshot.metadata, new)
 
         def change(
             metadata: ArrayMetadata, old: tuple[int, ...] = old, new: tuple[int, ...] = new
@@ -81,7 +82,7 @@ def _is_smaller(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
     return any(b < a for a, b in zip(old, new, strict=True))
 
 
-def _check_storable(array: StoredArray) -> None:
+def _check_storable(array: ArrayHandle) -> None:
     """Store the unchanged metadata, to raise an error if the store could not store a new shape."""
 
     def same(document: bytes | None) -> bytes | None:
@@ -90,13 +91,13 @@ def _check_storable(array: StoredArray) -> None:
             array._parse(document)
         return document
 
-    array.store.update_value(array._key(array._name), same)
+    array._location.store.update_value(array._document_key(), same)
 
 
-def append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
+def append(array: ArrayHandle, data: Any, axis: int) -> tuple[int, ...]:
     """Grow ``array`` along ``axis`` by ``data``; returns the new shape."""
     array._forbid_on_view()
-    metadata = array._load()
+    metadata = array._load().metadata
     ndim = len(metadata.shape)
     if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis!r} is out of range for an array of {ndim} axes")
@@ -107,7 +108,7 @@ def append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
         # Cast before the array grows, because a value that cannot be stored must not leave empty
         # rows.
         data = as_value(data, metadata.dtype, data.shape)
-    elif array._is_stored_here(data):
+    elif is_stored_in(array, data):
         # An array appended to itself would grow while it is read.
         data = np.asarray(data)
     _check_fits(metadata.shape, tuple(data.shape), axis)
@@ -115,7 +116,7 @@ def append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
         return _append(array, data, axis)
 
 
-def _append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
+def _append(array: ArrayHandle, data: Any, axis: int) -> tuple[int, ...]:
     grown_from = 0
     added = tuple(data.shape)
 
@@ -127,21 +128,22 @@ def _append(array: SelectedArray, data: Any, axis: int) -> tuple[int, ...]:
         shape[axis] += added[axis]
         return metadata.with_shape(tuple(shape))
 
-    metadata = array._rewrite(change)
+    snapshot = array._rewrite(change)
+    metadata = snapshot.metadata
     ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
     ranges[axis] = (grown_from, 1, added[axis])
-    io = io_to_chunk_end(array, metadata, axis)
-    array._assign(Indexer(tuple(ranges), added), data, io=io)
+    longer = replace(snapshot, io=io_to_chunk_end(array, snapshot, axis))
+    assign(array, longer, Indexer(tuple(ranges), added), data)
     return metadata.shape
 
 
-def reserve(array: StoredArray, count: int, axis: int, *, aligned: bool) -> tuple[slice, ...]:
+def reserve(array: ArrayHandle, count: int, axis: int, *, aligned: bool) -> tuple[slice, ...]:
     """Grow ``array`` along ``axis``, and return the region of the new rows.
 
     With ``aligned``, they begin where a chunk (or shard) begins, after the end of the array.
     """
     array._forbid_on_view()
-    ndim = len(array._load().shape)
+    ndim = len(array._load().metadata.shape)
     if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
         raise ValueError(f"axis {axis!r} is out of range for an array of {ndim} axes")
     if not isinstance(count, int | np.integer) or count < 0:
@@ -158,30 +160,32 @@ def reserve(array: StoredArray, count: int, axis: int, *, aligned: bool) -> tupl
         return metadata.with_shape(tuple(shape))
 
     with array._writing(), LengthLock(array, alone=False):
-        metadata = array._rewrite(change)
-    region = [slice(0, size) for size in metadata.shape]
+        shape = array._rewrite(change).metadata.shape
+    region = [slice(0, size) for size in shape]
     region[axis] = slice(begin, begin + int(count))
     return tuple(region)
 
 
-def io_to_chunk_end(array: StoredArray, metadata: ArrayMetadata, axis: int) -> _engine.ArrayIO:
+def io_to_chunk_end(array: ArrayHandle, snapshot: ArraySnapshot, axis: int) -> _engine.ArrayIO:
     """An engine array whose shape contains the complete last chunk along ``axis``.
 
     The engine replaces a chunk without reading it if a write covers the part inside the shape.
     Other processes may have appended to the same chunk meanwhile: the rows after ours are theirs.
     """
+    metadata = snapshot.metadata
     shape = list(metadata.shape)
     shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
     longer = metadata.with_shape(tuple(shape))
-    return array._engine_array(longer, array._document, array.write_empty_chunks)
+    return engine_array_of(array._location, array._options, longer, snapshot.document)
 
 
-def erase_beyond(array: StoredArray, metadata: ArrayMetadata, axis: int) -> None:
+def erase_beyond(array: ArrayHandle, snapshot: ArraySnapshot, axis: int) -> None:
     """Delete chunks beyond the end of ``axis``, which a killed `Writer` left."""
+    metadata = snapshot.metadata
     shape = list(metadata.shape)
     shape[axis] = 2**62
     endless = metadata.with_shape(tuple(shape), metadata.chunk_units)
-    _clear_outside(array, endless, metadata.shape)
+    _clear_outside(array, snapshot, endless, metadata.shape)
 
 
 def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> None:
@@ -193,13 +197,19 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
         )
 
 
-def _clear_outside(array: StoredArray, metadata: ArrayMetadata, new: tuple[int, ...]) -> None:
-    """Delete the chunks outside ``new`` and clear the outside part of chunks at its boundary."""
+def _clear_outside(
+    array: ArrayHandle, snapshot: ArraySnapshot, metadata: ArrayMetadata, new: tuple[int, ...]
+) -> None:
+    """Delete the chunks outside ``new`` and clear the outside part of chunks at its boundary.
+
+    ``metadata`` is that of the snapshot, or the same with another shape.
+    """
     remaining = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if remaining == metadata.shape:
         return
     # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
     # array's setting, because clearing must not store chunks of fill values.
-    io = array._engine_array(metadata, array._document, write_empty_chunks=False)
+    options = array._options._replace(write_empty_chunks=False)
+    io = engine_array_of(array._location, options, metadata, snapshot.document)
     fill: Any = fill_element(metadata.dtype, metadata.fill_value)
     io.clear_outside(remaining, fill, array._fsync)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarrix._array.handle import ArrayHandle
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._selection.basic import parse_basic
@@ -22,7 +23,6 @@ from zarrix._stores.keys import key_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarrix._array.state import ArrayState
     from zarrix._display.chunk_map import ChunkMap
 
 __all__ = [
@@ -85,13 +85,13 @@ def box_of(grid: Sequence[AxisGrid], axes: Sequence[Any]) -> list[tuple[int, int
     return found
 
 
-def map_of(array: Any, selection: Any) -> ChunkMap:
+def map_of(array: ArrayHandle, selection: Any) -> ChunkMap:
     """`Array.chunk_map`."""
     # Import time: few programs ask for it.
     from zarrix._display.chunk_map import ChunkMap
 
-    axes, _, _ = parse_basic(selection, array.shape)
-    metadata = array._metadata
+    metadata = array._current().metadata
+    axes, _, _ = parse_basic(selection, metadata.shape)
     box = box_of(metadata.grid, axes)
     count = math.prod(end - begin for begin, end in box)
     most = MOST_REMOTE if array.chunk_store.is_remote else MOST_LOCAL
@@ -104,7 +104,7 @@ def map_of(array: Any, selection: Any) -> ChunkMap:
     return ChunkMap(sizes, [box[k] for k in kept], noun)
 
 
-def stored_sizes(array: ArrayState, box: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+def stored_sizes(array: ArrayHandle, box: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
     """The lengths of the stored values in a box of chunk (or shard) coordinates; -1 if missing.
 
     Parameters
@@ -113,13 +113,11 @@ def stored_sizes(array: ArrayState, box: Sequence[tuple[int, int]]) -> npt.NDArr
     box : sequence of (int, int)
         The first chunk along each axis, and one after the last.
     """
-    store = array.chunk_store
+    metadata, store = array._snapshot.metadata, array.chunk_store
     ask = store._engine.size
     shape = tuple(end - begin for begin, end in box)
     coords = itertools.product(*(range(begin, end) for begin, end in box))
-    keys = (
-        store.engine_path(key_of(array.path, chunk_key(array._metadata, one))) for one in coords
-    )
+    keys = (store.engine_path(key_of(array.path, chunk_key(metadata, one))) for one in coords)
     found = np.empty(math.prod(shape), np.int64)
     if store.is_remote:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -132,24 +130,25 @@ def stored_sizes(array: ArrayState, box: Sequence[tuple[int, int]]) -> npt.NDArr
     return found.reshape(shape)
 
 
-def inner_sizes(array: ArrayState, coords: Sequence[int]) -> npt.NDArray[np.int64] | None:
+def inner_sizes(array: ArrayHandle, coords: Sequence[int]) -> npt.NDArray[np.int64] | None:
     """The lengths of the inner chunks of a shard; -1 if missing.
 
     None if the shard is missing, or if its index is encoded otherwise than as numbers with or
     without a CRC-32C.
     """
-    shard: Any = array._metadata.shard_codec
+    metadata = array._snapshot.metadata
+    shard: Any = metadata.shard_codec
     names = [codec["name"] for codec in shard["index_codecs"]]
     if names not in (["bytes"], ["bytes", "crc32c"]):
         return None
     endian = (shard["index_codecs"][0].get("configuration") or {}).get("endian", "little")
     shape = tuple(
         -(-outer // inner)
-        for outer, inner in zip(array._metadata.chunk_shape, shard["chunk_shape"], strict=True)
+        for outer, inner in zip(metadata.chunk_shape, shard["chunk_shape"], strict=True)
     )
     length = math.prod(shape) * 16 + (_CHECKSUM_BYTES if len(names) == 2 else 0)
     store = array.chunk_store
-    key = store.engine_path(key_of(array.path, chunk_key(array._metadata, coords)))
+    key = store.engine_path(key_of(array.path, chunk_key(metadata, coords)))
     if shard.get("index_location", "end") == "end":
         index = store._engine.get_last(key, length)
     else:

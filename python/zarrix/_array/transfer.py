@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarrix import _engine
-from zarrix._array.state import ArrayState
+from zarrix._array.handle import ArrayHandle
+from zarrix._array.snapshot import ArraySnapshot
+from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection.basic import Fields, split_fields
 from zarrix._selection.fancy import Indexer, Rule, resolve
 from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts, with_new_axes
@@ -20,139 +22,167 @@ from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Transfer", "read_indexer", "write_indexer"]
+__all__ = [
+    "assign",
+    "fields_and_key",
+    "is_stored_in",
+    "read_indexer",
+    "read_into",
+    "read_selection",
+    "shaped",
+    "write_indexer",
+    "write_selection",
+]
 
 
-class Transfer(ArrayState):
-    """An array whose selections are read and written; users meet `Array`."""
+# Reading
 
-    __slots__ = ()
 
-    # Reading
-
-    def _read(
-        self, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
-    ) -> Any:
-        self._refresh()
-        if isinstance(out, ArrayState):
-            return _read_to_stored(self, selection, out, fields, rule)
-        fields, selection = self._fields_and_key(fields, selection)
-        metadata = self._metadata
-        indexer = rule(selection, metadata.shape)
-        if out is not None and fields is None and self._cast_to is None:
-            wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
-            read_indexer(self._io, indexer, wanted)
-            return out
-        # Points have no order of axes: zarr-python gives them in that of the coordinates.
-        order = "C" if indexer.coords else self._result_order
-        result: Any = _engine.empty(indexer.shape, metadata.dtype, order)
-        read_indexer(self._io, indexer, result)
-        if fields is not None:
-            result = _fields_of(result, fields)
-        if self._cast_to is not None:
-            result = result.astype(self._cast_to)
-        if out is None:
-            return self._shaped(result, indexer.new_axes, selection)
-        wanted = out.dtype if fields and _same_fields(out, result.dtype) else result.dtype
-        as_out(out, wanted, result.shape, indexer.new_axes)[...] = result
+def read_selection(
+    array: ArrayHandle, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
+) -> Any:
+    """The elements of a selection: a new array, a scalar, or ``out``, which is filled."""
+    snapshot, cast_to = array._current(), array._options.cast_to
+    if isinstance(out, ArrayHandle):
+        return _read_to_stored(array, selection, out, fields, rule)
+    metadata = snapshot.metadata
+    fields, key = fields_and_key(array, metadata, fields, selection)
+    indexer = rule(key, metadata.shape)
+    if out is not None and fields is None and cast_to is None:
+        wanted = as_out(out, metadata.dtype, indexer.shape, indexer.new_axes)
+        read_indexer(snapshot.io, indexer, wanted)
         return out
+    # Points have no order of axes: zarr-python gives them in that of the coordinates.
+    order = "C" if indexer.coords else snapshot.order
+    result: Any = _engine.empty(indexer.shape, metadata.dtype, order)
+    read_indexer(snapshot.io, indexer, result)
+    if fields is not None:
+        result = _fields_of(result, fields)
+    if cast_to is not None:
+        result = result.astype(cast_to)
+    if out is None:
+        return shaped(result, indexer.new_axes, key, metadata.shape)
+    wanted = out.dtype if fields and _same_fields(out, result.dtype) else result.dtype
+    as_out(out, wanted, result.shape, indexer.new_axes)[...] = result
+    return out
 
-    def _read_into(self, indexer: Indexer, out: npt.NDArray[Any]) -> None:
-        """Fill ``out``, of the selection's shape and this array's dtype."""
-        self._refresh()
-        if self._cast_to is None:
-            read_indexer(self._io, indexer, out)
-        else:
-            elements: Any = np.empty(indexer.shape, self._metadata.dtype)
-            read_indexer(self._io, indexer, elements)
-            out[...] = elements
 
-    def _shaped(self, out: Any, new_axes: tuple[int, ...], selection: Any) -> Any:
-        """The result in NumPy's shape: new axes inserted, zero-dimensional results as scalars."""
-        if new_axes:
-            return np.expand_dims(out, new_axes)
-        if out.shape:
-            return out
-        keys = selection if isinstance(selection, tuple) else (selection,)
-        if not self._metadata.shape and any(key is Ellipsis for key in keys):
-            return out
-        return out[()]
+def read_into(array: ArrayHandle, indexer: Indexer, out: npt.NDArray[Any]) -> None:
+    """Fill ``out``, of the selection's shape and the array's dtype."""
+    snapshot = array._current()
+    if array._options.cast_to is None:
+        read_indexer(snapshot.io, indexer, out)
+    else:
+        elements: Any = np.empty(indexer.shape, snapshot.metadata.dtype)
+        read_indexer(snapshot.io, indexer, elements)
+        out[...] = elements
 
-    # Writing
 
-    def _write_selection(
-        self, selection: Any, value: Any, fields: Fields = None, rule: Rule = resolve
-    ) -> None:
-        with self._writing():
-            self._refresh()
-            fields, selection = self._fields_and_key(fields, selection)
-            self._assign(rule(selection, self._metadata.shape), value, fields)
+def shaped(out: Any, new_axes: tuple[int, ...], key: Any, shape: tuple[int, ...]) -> Any:
+    """The result in NumPy's shape: new axes inserted, zero-dimensional results as scalars.
 
-    def _assign(
-        self,
-        indexer: Indexer,
-        value: Any,
-        fields: Fields = None,
-        io: _engine.ArrayIO | None = None,
-    ) -> None:
-        """Write ``value``; a value that is not in memory is written in parts.
+    Parameters
+    ----------
+    out : ndarray
+    new_axes : tuple of int
+    key : as for ``z[key]``
+    shape : tuple of int
+        Of the array.
+    """
+    if new_axes:
+        return np.expand_dims(out, new_axes)
+    if out.shape:
+        return out
+    keys = key if isinstance(key, tuple) else (key,)
+    if not shape and any(one is Ellipsis for one in keys):
+        return out
+    return out[()]
 
-        The caller is inside `_writing`. ``io`` is passed if it is not the engine array of
-        `_metadata`.
-        """
-        io = self._io if io is None else io
-        metadata = self._metadata
-        if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
-            self._assign_part(io, indexer, value, fields)
-            return
-        if tuple(value.shape) != with_new_axes(indexer.shape, indexer.new_axes):
-            self._assign_part(io, indexer, value, fields)
-            return
-        if self._is_stored_here(value):
-            # Writing the first part would change what is read next.
-            self._assign_part(io, indexer, np.asarray(value), fields)
-            return
-        # Imported when called, for import time: most values are in memory.
-        from zarrix._selection.regions import chunk_aligned_parts
 
-        for part, region in chunk_aligned_parts(indexer, metadata.grid, metadata.dtype.itemsize):
-            self._assign_part(io, part, value[region], fields)
+# Writing
 
-    def _assign_part(
-        self, io: _engine.ArrayIO, indexer: Indexer, value: Any, fields: Fields
-    ) -> None:
-        """Write ``value``; with fields, read the elements first and write these fields."""
-        dtype = self._metadata.dtype
-        shape, new_axes = indexer.shape, indexer.new_axes
-        if not fields:
-            elements = as_value(value, dtype, shape, new_axes)
-        else:
-            elements = np.empty(shape, dtype)
-            target = elements[fields]
-            new = as_value(value, target.dtype, target.shape, new_axes)
-            read_indexer(io, indexer, elements)
-            elements[fields] = new
-        write_indexer(io, indexer, elements, self._fsync)
 
-    def _is_stored_here(self, value: Any) -> bool:
-        """Whether ``value`` is this array, possibly through another handle, or a view of it."""
-        source = getattr(value, "_array", value)
-        return (
-            isinstance(source, ArrayState)
-            and source._path == self._path
-            and source.chunk_store == self.chunk_store
-        )
+def write_selection(
+    array: ArrayHandle, selection: Any, value: Any, fields: Fields = None, rule: Rule = resolve
+) -> None:
+    """Store ``value``, which broadcasts to the selection."""
+    with array._writing():
+        snapshot = array._current()
+        fields, key = fields_and_key(array, snapshot.metadata, fields, selection)
+        assign(array, snapshot, rule(key, snapshot.metadata.shape), value, fields)
 
-    def _fields_and_key(self, fields: Fields, selection: Any) -> tuple[Fields, Any]:
-        """``fields``, or those in the key; and the rest of the key."""
-        names = self._metadata.dtype.names or ()
-        if fields is None and names:
-            fields, selection = split_fields(selection)
-        for field in [fields] if isinstance(fields, str) else fields or ():
-            if field not in names:
-                known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
-                raise IndexError(f"{self._title()} has no field {field!r}; {known}")
-        return fields, selection
+
+def assign(
+    array: ArrayHandle,
+    snapshot: ArraySnapshot,
+    indexer: Indexer,
+    value: Any,
+    fields: Fields = None,
+) -> None:
+    """Write ``value``; a value that is not in memory is written in parts.
+
+    The caller is inside `ArrayHandle._writing`.
+    """
+    metadata, fsync = snapshot.metadata, array._fsync
+    if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
+        _assign_part(snapshot, indexer, value, fields, fsync)
+        return
+    if tuple(value.shape) != with_new_axes(indexer.shape, indexer.new_axes):
+        _assign_part(snapshot, indexer, value, fields, fsync)
+        return
+    if is_stored_in(array, value):
+        # Writing the first part would change what is read next.
+        _assign_part(snapshot, indexer, np.asarray(value), fields, fsync)
+        return
+    # Imported when called, for import time: most values are in memory.
+    from zarrix._selection.regions import chunk_aligned_parts
+
+    for part, region in chunk_aligned_parts(indexer, metadata.grid, metadata.dtype.itemsize):
+        _assign_part(snapshot, part, value[region], fields, fsync)
+
+
+def _assign_part(
+    snapshot: ArraySnapshot, indexer: Indexer, value: Any, fields: Fields, fsync: bool
+) -> None:
+    """Write ``value``; with fields, read the elements first and write these fields."""
+    dtype = snapshot.metadata.dtype
+    shape, new_axes = indexer.shape, indexer.new_axes
+    if not fields:
+        elements = as_value(value, dtype, shape, new_axes)
+    else:
+        elements = np.empty(shape, dtype)
+        target = elements[fields]
+        new = as_value(value, target.dtype, target.shape, new_axes)
+        read_indexer(snapshot.io, indexer, elements)
+        elements[fields] = new
+    write_indexer(snapshot.io, indexer, elements, fsync)
+
+
+def is_stored_in(array: ArrayHandle, value: Any) -> bool:
+    """Whether ``value`` is this array, possibly through another handle, or a view of it."""
+    source = getattr(value, "_array", value)
+    return (
+        isinstance(source, ArrayHandle)
+        and source.path == array.path
+        and source.chunk_store == array.chunk_store
+    )
+
+
+def fields_and_key(
+    array: ArrayHandle, metadata: ArrayMetadata, fields: Fields, selection: Any
+) -> tuple[Fields, Any]:
+    """``fields``, or those in the key; and the rest of the key."""
+    names = metadata.dtype.names or ()
+    if fields is None and names:
+        fields, selection = split_fields(selection)
+    for field in [fields] if isinstance(fields, str) else fields or ():
+        if field not in names:
+            known = f"its fields are {', '.join(names)}" if names else "its dtype has no fields"
+            raise IndexError(f"{array._title()} has no field {field!r}; {known}")
+    return fields, selection
+
+
+# The engine
 
 
 def read_indexer(io: _engine.ArrayIO, indexer: Indexer, out: Any) -> None:
@@ -184,9 +214,11 @@ def _points_first(indexer: Indexer, buffer: Any) -> Any:
     return np.moveaxis(buffer, range(first, first + count), range(count)) if first else buffer
 
 
-def _read_to_stored(source: Transfer, selection: Any, out: Any, fields: Fields, rule: Rule) -> Any:
+def _read_to_stored(
+    source: ArrayHandle, selection: Any, out: Any, fields: Fields, rule: Rule
+) -> Any:
     """Read a selection of ``source`` into the array ``out``, as zarr 2.18 can."""
-    values = np.asanyarray(source._read(selection, None, fields, rule))
+    values = np.asanyarray(read_selection(source, selection, None, fields, rule))
     if values.shape != out.shape:
         raise ValueError(f"out has shape {out.shape}, and the selection has shape {values.shape}")
     if values.dtype != out.dtype:

@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from zarrix._array.handle import ArrayHandle
 from zarrix._array.writer_thread import Block, Storing
 from zarrix._dtypes.variable import as_elements
 from zarrix._errors import WriterError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from zarrix._array.protocols import StoredArray
     from zarrix._metadata.array import ArrayMetadata
 
 __all__ = ["Writer"]
@@ -89,11 +89,11 @@ class Writer:
 
     __module__ = "zarrix.core"
 
-    def __init__(self, array: StoredArray, axis: int = 0, buffer_bytes: int | None = None) -> None:
+    def __init__(self, array: ArrayHandle, axis: int = 0, buffer_bytes: int | None = None) -> None:
         # Set first, for the finalizer of a writer whose constructor failed.
         self._closed = True
         array._forbid_on_view()
-        metadata = array._load()
+        metadata = array._load().metadata
         axes = len(metadata.shape)
         if not isinstance(axis, int | np.integer) or not -axes <= axis < axes:
             raise ValueError(f"axis {axis!r} is out of range for an array of {axes} axes")
@@ -343,7 +343,7 @@ class Writer:
             # The complete last chunk is written, so that nothing is read, and no old element
             # remains.
             padded = min(end + (self._aligned - end) % self._chunk - self._begin, self._length())
-            metadata = self._array._metadata
+            metadata = self._array._snapshot.metadata
             fill = fill_element(metadata.dtype, metadata.fill_value)
             self._buffer[self._along(self._filled, padded)] = fill
             values = self._buffer[self._along(0, padded)]

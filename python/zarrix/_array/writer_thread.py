@@ -18,17 +18,15 @@ import contextlib
 import math
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from zarrix._array import resize
+from zarrix._array.handle import ArrayHandle
 from zarrix._array.length_lock import LengthLock
 from zarrix._errors import WriterError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._runtime.wake import Wake, begin
-
-if TYPE_CHECKING:
-    from zarrix._array.protocols import StoredArray
 
 __all__ = ["Block", "Storing"]
 
@@ -78,7 +76,7 @@ class Storing:
         Whether `end` was called: no block is accepted.
     """
 
-    def __init__(self, array: StoredArray, axis: int) -> None:
+    def __init__(self, array: ArrayHandle, axis: int) -> None:
         self._lock = LengthLock(array, alone=True)
         self._array, self._axis = array, axis
         self._frame: tuple[int, ...] = ()
@@ -112,11 +110,12 @@ class Storing:
     def open(self) -> None:
         """Take the lock, and erase what a killed writer left; after any exception call `end`."""
         self._lock.acquire()
-        metadata = self._array._load()
+        snapshot = self._array._load()
+        metadata = snapshot.metadata
         self._frame = tuple(n for i, n in enumerate(metadata.shape) if i != self._axis)
         self._chunk_shape = metadata.chunk_shape
         self.stored = self._growing_to = metadata.shape[self._axis]
-        resize.erase_beyond(self._array, metadata, self._axis)
+        resize.erase_beyond(self._array, snapshot, self._axis)
         for thread in self._threads:
             begin(thread)
 
@@ -209,12 +208,14 @@ class Storing:
         array, axis = self._array, self._axis
         with array._writing():
             least = self.stored
-            metadata = array._load()
+            snapshot = array._load()
+            metadata = snapshot.metadata
             # It may grow meanwhile.
             self._check_length(metadata.shape, least, self._growing_to)
             shape = list(metadata.shape)
             shape[axis] = block.begin + block.values.shape[axis]
-            io = resize.io_to_chunk_end(array, self._reaching(metadata, shape), axis)
+            longer = replace(snapshot, metadata=self._reaching(metadata, shape))
+            io = resize.io_to_chunk_end(array, longer, axis)
             ranges = [(0, 1, size) for size in shape]
             ranges[axis] = (block.begin, 1, block.values.shape[axis])
             io.write(tuple(ranges), block.values, array._fsync)

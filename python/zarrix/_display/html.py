@@ -20,6 +20,7 @@ from zarrix._display.table import info_table, text_html
 
 if TYPE_CHECKING:
     from zarrix._display.tree import TreeViewer
+    from zarrix._metadata.array import ArrayMetadata
 
 __all__ = ["array_html", "group_html", "tree_html"]
 
@@ -29,12 +30,12 @@ _MOST_COUNTED = 4096
 _MOST_NODES = 500
 
 
-def array_html(array: Any) -> str:
+def array_html(array: Any, metadata: ArrayMetadata) -> str:
     """An array as a table next to a drawing of its chunks, and its attributes."""
-    items = array_items(array, counted=_is_quick_to_count(array))
+    items = array_items(array, metadata, counted=_is_quick_to_count(array, metadata))
     return (
         '<div style="display: flex; gap: 1.5em; align-items: center">'
-        f"{info_table(items)}{grid_svg(_axes(array))}</div>{_attributes(array)}"
+        f"{info_table(items)}{grid_svg(_axes(array, metadata))}</div>{_attributes(array)}"
     )
 
 
@@ -47,29 +48,28 @@ def group_html(group: Any) -> str:
     return f"{table}{_attributes(group)}{tree_html(tree)}"
 
 
-def _is_quick_to_count(array: Any) -> bool:
+def _is_quick_to_count(array: Any, metadata: ArrayMetadata) -> bool:
     """Whether the stored chunks can be counted without going over a large or remote store."""
     kinds = {kind.__name__ for kind in type(array.chunk_store).__mro__}
-    values = math.prod(array._metadata.chunk_grid_shape)
+    values = math.prod(metadata.chunk_grid_shape)
     return bool(kinds & {"LocalStore", "MemoryStore", "ZipStore"}) and values <= _MOST_COUNTED
 
 
-def _axes(array: Any) -> list[Axis]:
+def _axes(array: Any, metadata: ArrayMetadata) -> list[Axis]:
     """The axes of an array for its drawing."""
-    metadata = array._metadata
-    names = _dimension_names(array)
+    names = _dimension_names(array, metadata)
     sharded = metadata.shard_codec is not None
     return [
         Axis(names[k], size, outer, inner if sharded else None)
         for k, (size, outer, inner) in enumerate(
-            zip(array.shape, metadata.grid, metadata.inner_grid, strict=True)
+            zip(metadata.shape, metadata.grid, metadata.inner_grid, strict=True)
         )
     ]
 
 
-def _dimension_names(array: Any) -> list[str]:
+def _dimension_names(array: Any, metadata: ArrayMetadata) -> list[str]:
     """The names of the axes, where the metadata or, in v2, xarray's attribute has them."""
-    found = array._metadata.extra.get("dimension_names") if array.zarr_format == 3 else None
+    found = metadata.extra.get("dimension_names") if array.zarr_format == 3 else None
     if found is None and "_ARRAY_DIMENSIONS" in array.attrs:
         found = array.attrs["_ARRAY_DIMENSIONS"]
     if not isinstance(found, list | tuple) or len(found) != array.ndim:

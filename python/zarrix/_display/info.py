@@ -36,7 +36,7 @@ _ASKED = {
 _WIDTH = 100
 
 
-def array_items(array: Any, *, counted: bool = True) -> InfoItems:
+def array_items(array: Any, metadata: ArrayMetadata, *, counted: bool = True) -> InfoItems:
     """The rows of an array's report; ``Name`` only if it has one.
 
     If not ``counted``, the stored chunks are not listed.
@@ -49,12 +49,12 @@ def array_items(array: Any, *, counted: bool = True) -> InfoItems:
         ("Data type", str(array.dtype)),
         ("Shape", str(array.shape)),
         _dimension_names_row(array),
-        *_partition_rows(array._metadata),
+        *_partition_rows(metadata),
         ("Order", array.order),
         ("Read-only", str(array.read_only)),
         *((f"Filter [{i}]", repr(codec)) for i, codec in enumerate(array.filters or ())),
-        *_codec_rows(array),
-        _not_native(array),
+        *_codec_rows(array, metadata),
+        _not_native(array, metadata),
         *_store_rows(array),
         ("No. bytes", byte_count(nbytes)),
         *(_stored_rows(array, nbytes) if counted else _NOT_COUNTED),
@@ -89,9 +89,8 @@ def _partition_rows(metadata: ArrayMetadata) -> InfoItems:
     return [("Shard shape", outer), ("Chunk shape", str(metadata.inner_chunk_shape))]
 
 
-def _codec_rows(array: Any) -> InfoItems:
+def _codec_rows(array: Any, metadata: ArrayMetadata) -> InfoItems:
     if array.zarr_format == 2:
-        metadata = array._metadata
         return [("Compressor", codec_text(metadata.compressor, metadata.where))]
     compressors = ", ".join(map(repr, array.compressors))
     return [("Serializer", repr(array.serializer)), ("Compressors", compressors or "none")]
@@ -136,14 +135,14 @@ def _store_rows(node: Any) -> InfoItems:
     return rows
 
 
-def _not_native(array: Any) -> tuple[str, str] | None:
+def _not_native(array: Any, metadata: ArrayMetadata) -> tuple[str, str] | None:
     """The codecs that the engine calls in Python, which are much slower."""
-    foreign = set(array._metadata.foreign_codecs)
+    foreign = set(metadata.foreign_codecs)
     if not foreign:
         return None
     codecs = [*(array.filters or ()), array.serializer, *array.compressors]
     names = [type(codec).__name__ for codec in codecs if codec and _codec_id(codec) in foreign]
-    how = "in Python" if is_variable(array._metadata.dtype) else "through numcodecs"
+    how = "in Python" if is_variable(metadata.dtype) else "through numcodecs"
     return ("Not native", f"{', '.join(names)} ({how})") if names else None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._array.create import ARRAY_KEYWORDS
 from zarrix._array.kept_codecs import kept_codecs
@@ -24,6 +25,7 @@ from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py,
 from zarrix._hierarchy.replacing import named, replaced_when_complete
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.literals import Format, IfExists
+from zarrix._nodes.member import location_of
 from zarrix._nodes.undo import or_nothing
 from zarrix._selection.regions import chunk_aligned_regions
 from zarrix._stores.overlap import Relation, refuse_overlap, relation
@@ -339,15 +341,16 @@ def _all_of_it(array: Any) -> contextlib.AbstractContextManager[None]:
     """
     if not _is_ours(array):
         return contextlib.nullcontext()
-    metadata = array._metadata
-    return or_nothing(array._store, array._path, array._chunk_store, metadata, replaces=False)
+    metadata = metadata_of(array)
+    store, path, _, chunk_store = location_of(array)
+    return or_nothing(store, path, chunk_store, metadata, replaces=False)
 
 
 def _partition_of(source: Any, dest: Any) -> tuple[Any, Any]:
     """``chunks=`` and ``shards=`` of a copy in ``dest``, like those of ``source`` if possible."""
     to_3 = _is_ours(dest) and _format_of(dest) == 3
     if _is_ours(source):
-        chunks, shards = source._metadata.partition
+        chunks, shards = metadata_of(source).partition
         if to_3 or not has_lists(chunks):
             return chunks, shards
     else:

@@ -203,14 +203,14 @@ class ArrayCreation(GroupState):
         ('/a', 3, (50, 50))
         """
         options: dict[str, Any] = {
-            "synchronizer": self._synchronizer,
+            "synchronizer": self._options.synchronizer,
             "cache_attrs": self._attrs.cache,
-            "chunk_store": self._chunk_store,
+            "chunk_store": self._location.chunk_store,
         }
         with self._writing():
             path = self._new_path(name)
             options.update(kwargs)
-            return _create_array.create_array(self._store, name=path, **options)
+            return _create_array.create_array(self._location.store, name=path, **options)
 
     @takes(V3RequireKeywords, like=_create_array.create_array, refused=_STORES_GIVEN)
     def require_array(
@@ -263,10 +263,10 @@ class ArrayCreation(GroupState):
 
     def _make(self, function: Callable[..., Array], name: str, *args: Any, **kwargs: Any) -> Array:
         options = {
-            "synchronizer": self._synchronizer,
+            "synchronizer": self._options.synchronizer,
             "cache_attrs": self._attrs.cache,
-            "store": self._store,
-            "chunk_store": self._chunk_store,
+            "store": self._location.store,
+            "chunk_store": self._location.chunk_store,
             "path": self._new_path(name),
         }
         with self._writing():

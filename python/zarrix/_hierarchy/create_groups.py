@@ -108,7 +108,7 @@ class GroupCreation(GroupState):
         path = self._new_path(name, may_restore=True)
         require_json(attributes)
         new = group_metadata(self._zarr_format, attributes)
-        location = self._location(path)
+        location = self._location_of(path)
         with self._writing(), new_node(location, new, overwrite=overwrite, attributes=attributes):
             return self._open_group(path)
 
@@ -221,7 +221,7 @@ class GroupCreation(GroupState):
         return tuple(self.require_group(name) for name in names)
 
     def _open_group(self, path: str) -> Group:
-        found: Group = self._open_node(path, require(self._location(path), "group"))
+        found: Group = self._open_node(path, require(self._location_of(path), "group"))
         return found
 
     def create_hierarchy(
@@ -260,7 +260,7 @@ class GroupCreation(GroupState):
         """
         below = {self._item_path(path): one for path, one in nodes.items()}
         with self._writing():
-            create_nodes(self._store, below, self._zarr_format, overwrite)
+            create_nodes(self._location.store, below, self._zarr_format, overwrite)
         return iter([(path, self[path]) for path in nodes])
 
 

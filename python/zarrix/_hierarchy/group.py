@@ -12,6 +12,7 @@ from collections.abc import Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Self
 
+from zarrix._array.access import ArrayOptions, opened_at
 from zarrix._array.array import Array
 from zarrix._display.labels import type_name
 from zarrix._errors import (
@@ -27,6 +28,7 @@ from zarrix._hierarchy.create_groups import GroupCreation
 from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
 from zarrix._hierarchy.listing import Listing
 from zarrix._hierarchy.properties import GroupProperties
+from zarrix._hierarchy.state import GroupOptions
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
@@ -117,15 +119,15 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         return cls(store, zarr_version=zarr_format)
 
     def __repr__(self) -> str:
-        read_only = " read-only" if self._read_only else ""
+        read_only = " read-only" if self._options.read_only else ""
         return f"<{type_name(self)} {self.name!r}{read_only}>"
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Group)
-            and self._store == other._store
-            and self._read_only == other._read_only
-            and self._path == other._path
+            and self._location.store == other._location.store
+            and self._options.read_only == other._options.read_only
+            and self._location.path == other._location.path
         )
 
     def __enter__(self) -> Group:
@@ -137,16 +139,16 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._store.close()
+        self._location.store.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {
-            "store": self._store,
-            "path": self._path,
-            "read_only": self._read_only,
-            "chunk_store": self._chunk_store,
+            "store": self._location.store,
+            "path": self._location.path,
+            "read_only": self._options.read_only,
+            "chunk_store": self._location.chunk_store,
             "cache_attrs": self._attrs.cache,
-            "synchronizer": self._synchronizer,
+            "synchronizer": self._options.synchronizer,
             "zarr_version": self._zarr_format,
         }
 
@@ -157,18 +159,19 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
 
     def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any:
         """The array or group of ``node``."""
+        location, mine = self._location_of(path), self._options
         options = {
-            "read_only": self._read_only,
+            "read_only": mine.read_only,
             "cache_attrs": self._attrs.cache,
-            "synchronizer": self._synchronizer,
+            "synchronizer": mine.synchronizer,
             **changes,
         }
         if node.kind == "array":
-            return Array._at(self._location(path), node, **options)
-        options["shows_consolidated"] = self._shows_consolidated
-        if path.startswith(f"{self._opened_from}/" if self._opened_from else ""):
-            options["opened_from"] = self._opened_from
-        return Group._at(self._location(path), node, **options)
+            return opened_at(location, node, ArrayOptions(**options))
+        options["shows_consolidated"] = mine.shows_consolidated
+        if path.startswith(f"{mine.opened_from}/" if mine.opened_from else ""):
+            options["opened_from"] = mine.opened_from
+        return Group._at(location, node, GroupOptions(**options))
 
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""
@@ -277,7 +280,7 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
                 raise self._no_member(item)
             for store in self._stores():
                 store.rmdir(path)
-            update_consolidated(self._store, path, self._zarr_format, deep=True)
+            update_consolidated(self._location.store, path, self._zarr_format, deep=True)
 
     def __contains__(self, item: object) -> bool:
         try:
@@ -413,17 +416,17 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
                 raise ValueError(f'The dest, "{new}", already exists.')
             for store in self._stores():
                 refuse_overlap("move", (store, new), [(store, old)])
-            nodes.require_parents(self._store, new, self._zarr_format)
+            nodes.require_parents(self._location.store, new, self._zarr_format)
             for store in self._stores():
                 store.rename(old, new)
             for moved in (old, new):
-                update_consolidated(self._store, moved, self._zarr_format, deep=True)
+                update_consolidated(self._location.store, moved, self._zarr_format, deep=True)
 
     # Members as attributes
 
     def __getattr__(self, name: str) -> Any:
         # Python itself asks for these names, which must not cost a request to a remote store.
-        if name.startswith(("__", "_ipython_", "_repr_")) or "_store" not in self.__dict__:
+        if name.startswith(("__", "_ipython_", "_repr_")) or "_location" not in self.__dict__:
             raise AttributeError(name)
         try:
             return self[name]
@@ -452,12 +455,12 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
     def _ipython_key_completions_(self) -> list[str]:
         """Names of the members and, in a local store, paths below them."""
         paths = list(self)
-        if self._store.is_remote:
+        if self._location.store.is_remote:
             return paths
         begun = 0
         while begun < len(paths) and len(paths) < _MOST_COMPLETIONS:
             path = paths[begun]
-            names = self._store.child_names(self._item_path(path))
+            names = self._location.store.child_names(self._item_path(path))
             found = (f"{path}/{name}" for name in names)
             paths += [one for one in found if self._kind_or_broken(one) is not None]
             begun += 1

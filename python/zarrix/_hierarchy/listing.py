@@ -36,13 +36,12 @@ class Listing(GroupState):
     def _members(
         self, *, attributes: bool = False, names: Sequence[str] | None = None
     ) -> Iterator[tuple[str, _nodes.Node]]:
-        return _nodes.members(
-            self._store, self._path, self._zarr_format, attributes=attributes, names=names
-        )
+        store, path, _, _ = self._location
+        return _nodes.members(store, path, self._zarr_format, attributes=attributes, names=names)
 
     def _read_members(self) -> dict[str, Any]:
         """The direct members by name; the requests for them cover the attributes of arrays."""
-        with self._store.listed_once():
+        with self._location.store.listed_once():
             opened = self._opened(self._direct(attributes=True))
             return {path.rpartition("/")[2]: member for path, member in opened}
 
@@ -73,7 +72,7 @@ class Listing(GroupState):
     ) -> Iterator[tuple[str, _nodes.Node]]:
         """Paths of the members in the store, and their nodes."""
         for name, node in self._members(attributes=attributes, names=names):
-            yield key_of(self._path, name), node
+            yield key_of(self._location.path, name), node
 
     def _shown_members(self, names: Sequence[str] | None = None) -> Iterator[Any]:
         """The members for a tree, or those of these names, including the ones that cannot be
@@ -203,7 +202,8 @@ class Listing(GroupState):
         >>> list(root.array_keys()), list(root.array_keys(recurse=True))
         (['a'], ['a', 'b'])
         """
-        below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
+        store, path, _, _ = self._location
+        below = _nodes.arrays_below(store, path, self._zarr_format, recurse)
         for path, node in below:
             if node.kind == "array":
                 yield path.rpartition("/")[2]
@@ -238,7 +238,8 @@ class Listing(GroupState):
         >>> [(name, z.path) for name, z in root.arrays(recurse=True)]
         [('a', 'a'), ('b', 'x/b')]
         """
-        below = _nodes.arrays_below(self._store, self._path, self._zarr_format, recurse)
+        store, path, _, _ = self._location
+        below = _nodes.arrays_below(store, path, self._zarr_format, recurse)
         for path, member in self._opened(below):
             if isinstance(member, Array):
                 yield path.rpartition("/")[2], member
@@ -299,7 +300,7 @@ class Listing(GroupState):
         """
         if max_depth is not None and max_depth < 0:
             raise ValueError(f"max_depth is None or at least 0, not {max_depth}")
-        with self._store.listed_once():
+        with self._location.store.listed_once():
             return tuple(self._walk("", max_depth))
 
     def _walk(self, prefix: str, depth: int | None) -> Iterator[tuple[str, Any]]:
@@ -403,7 +404,7 @@ class Listing(GroupState):
         >>> root.visititems(lambda path, node: path if getattr(node, "size", 0) == 2 else None)
         'x/b'
         """
-        start = len(self._path) + 1 if self._path else 0
+        start = len(self.path) + 1 if self.path else 0
         return self.visitvalues(lambda member: func(member.path[start:], member))
 
     def visit(self, func: Callable[[str], Any]) -> Any:

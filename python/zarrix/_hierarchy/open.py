@@ -17,6 +17,7 @@ from zarrix._errors import (
 )
 from zarrix._hierarchy.create_groups import create_nodes
 from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.state import GroupOptions
 from zarrix._metadata.literals import Durability, Format, Mode
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
@@ -244,15 +245,14 @@ def open_group(
 
         through = open_store(location.store, location.path, location.zarr_format, key)
         location = location._replace(store=through)
-    return Group._at(
-        location,
-        node,
+    options = GroupOptions(
         read_only=mode == "r",
         cache_attrs=cache_attrs,
         synchronizer=synchronizer,
         meta_array=meta_array,
         shows_consolidated=use_consolidated is not False,
     )
+    return Group._at(location, node, options)
 
 
 @takes()

@@ -31,12 +31,12 @@ class GroupProperties(GroupState):
     @property
     def basename(self) -> str:
         """Last part of the name; empty for the root."""
-        return self._path.split("/")[-1]
+        return self._location.path.split("/")[-1]
 
     @property
     def read_only(self) -> bool:
         """Whether the group and all its members are read-only."""
-        return self._read_only
+        return self._options.read_only
 
     @property
     def zarr_format(self) -> Format:
@@ -49,18 +49,19 @@ class GroupProperties(GroupState):
         found = self._parse_metadata(None)
         if self._zarr_format == 2:
             found = replace(found, attributes=self._attrs.asdict())
-        if not self._shows_consolidated:
+        if not self._options.shows_consolidated:
             return replace(found, consolidated_metadata=None)
         # Import time: few programs ask for the metadata.
         from zarrix._nodes.consolidated_store import view
 
-        shown = view(self._store, self._path, found, self._opened_from)
+        store, path, _, _ = self._location
+        shown = view(store, path, found, self._options.opened_from or "")
         return replace(found, consolidated_metadata=shown)
 
     @property
     def store_path(self) -> StorePath:
         """The store, and the path in it."""
-        return StorePath(self._store, self._path)
+        return StorePath(self._location.store, self._location.path)
 
     @property
     def async_group(self) -> Any:

@@ -32,7 +32,7 @@ def named(node: Any, name: str = "") -> tuple[Any, ...]:
     takes it.
     """
     if isinstance(node, GroupState) and name:
-        return node._store, node._item_path(name), node._chunk_store
+        return node._location.store, node._item_path(name), node._location.chunk_store
     inside = normalize_storage_path(name)
     if is_h5py(node):
         return _File(node), key_of(node.name.strip("/"), inside)
@@ -86,7 +86,7 @@ def replaced_when_complete(dest: GroupState, name: str) -> Iterator[tuple[GroupS
             made = {key[start:]: documents[key] for key in documents if key.startswith(beside)}
             # The attributes of a node before its metadata, and members before their group.
             last = sorted(made, key=lambda key: (-key.count("/"), not key.endswith(ZATTRS)))
-            nodes.publish(dest._store, path, {key: made[key] for key in last}, deep=True)
+            nodes.publish(dest._location.store, path, {key: made[key] for key in last}, deep=True)
     except BaseException:
         chunks.rmdir(beside)
         raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from zarrix._errors import GroupNotFoundError, InvalidKeyError, ReadOnlyError
 from zarrix._metadata import v2, v3
@@ -19,18 +19,45 @@ from zarrix._nodes.attributes import Attributes
 from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
-from zarrix._stores.base import Store
 from zarrix._stores.keys import ZGROUP, key_of
 from zarrix._stores.path import normalize_storage_path
 
-__all__ = ["GroupState"]
+__all__ = ["GroupOptions", "GroupState", "first_attributes", "location_below"]
+
+
+class GroupOptions(NamedTuple):
+    """The options of a group object, under the names that they have as arguments of `Group`.
+
+    Attributes
+    ----------
+    read_only : bool
+    cache_attrs : bool
+    synchronizer : mapping of key to lock, or None
+    meta_array : ndarray or None
+    shows_consolidated : bool
+        False after `open_group(use_consolidated=False)`: then `Group.metadata` has none.
+    opened_from : str or None
+        Path of the group that this one was reached from, whose consolidated metadata includes it;
+        None for its own.
+    """
+
+    read_only: bool = False
+    cache_attrs: bool = True
+    synchronizer: Any = None
+    meta_array: Any = None
+    shows_consolidated: bool = True
+    opened_from: str | None = None
+
+
+_DEFAULT = GroupOptions()
 
 
 class GroupState(Member):
-    """The state of an open group; users see `Group`."""
+    """A handle of a group: its location and options; users see `Group`."""
 
+    _options: GroupOptions
     _zarr_format: Format
-    _read_only: bool
+    _first_attributes: Mapping[str, Any] | None
 
     if TYPE_CHECKING:
         # Defined by `Group`, which knows both kinds of members.
@@ -55,46 +82,27 @@ class GroupState(Member):
             self.__dict__.update(counterpart.__dict__)
             return
         location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
-        self._open(
-            location,
-            require(location, "group"),
+        options = GroupOptions(
             read_only=read_only,
             cache_attrs=cache_attrs,
             synchronizer=synchronizer,
             meta_array=meta_array,
         )
+        self._open(location, require(location, "group"), options)
 
     @classmethod
-    def _at(cls, location: Location, node: nodes.Node, **options: Any) -> Self:
-        """The group of ``node``; ``options`` are those of the class."""
+    def _at(cls, location: Location, node: nodes.Node, options: GroupOptions = _DEFAULT) -> Self:
+        """The group of ``node``, without another lookup."""
         new = cls.__new__(cls)
-        new._open(location, node, **options)
+        new._open(location, node, options)
         return new
 
-    def _open(
-        self,
-        location: Location,
-        node: nodes.Node,
-        *,
-        read_only: bool = False,
-        cache_attrs: bool = True,
-        synchronizer: Any = None,
-        meta_array: Any = None,
-        shows_consolidated: bool = True,
-        opened_from: str | None = None,
-    ) -> None:
-        """Initialise from ``node`` without another lookup."""
-        store, path, _, chunk_store = location
-        self._store: Store = store
-        self._chunk_store: Store | None = chunk_store
-        self._path: str = path
-        self._read_only = bool(read_only) or store.read_only
-        self._synchronizer = synchronizer
-        self._meta_array = meta_array
-        # False after `open_group(use_consolidated=False)`: then `metadata` has none.
-        self._shows_consolidated = shows_consolidated
-        # Path of the group that this one was reached from, whose consolidated metadata includes it.
-        self._opened_from = path if opened_from is None else opened_from
+    def _open(self, location: Location, node: nodes.Node, options: GroupOptions) -> None:
+        store, path, _, _ = location
+        read_only = bool(options.read_only) or store.read_only
+        opened_from = path if options.opened_from is None else options.opened_from
+        self._location = location
+        self._options = options._replace(read_only=read_only, opened_from=opened_from)
         self._zarr_format = node.zarr_format
         metadata = self._parse_metadata(node.members or node.document)
         # Those in the v3 document that was read for opening.
@@ -103,39 +111,41 @@ class GroupState(Member):
             store,
             path,
             node.zarr_format,
-            read_only=self._read_only,
-            cache=cache_attrs,
-            synchronizer=synchronizer,
+            read_only=read_only,
+            cache=options.cache_attrs,
+            synchronizer=options.synchronizer,
             stored=node.attributes,
         )
 
-    def _location(self, path: str) -> Location:
+    def _location_of(self, path: str) -> Location:
         """The location of a member in the stores of the group."""
-        return Location(self._store, path, self._zarr_format, self._chunk_store)
+        return self._location.at(path, self._zarr_format)
 
     def _parse_metadata(self, document: bytes | Mapping[str, Any] | None) -> GroupMetadata:
         """The group's metadata; ``document`` is what was read already, also parsed."""
         name = GroupMetadata(zarr_format=self._zarr_format).document_name
-        key = key_of(self._path, name)
+        key = key_of(self._location.path, name)
         if document is None:
-            document = self._store._value(key)
+            document = self._location.store._value(key)
         if document is None:
-            raise GroupNotFoundError(f"no group at {nodes.describe(self._store, self._path)}")
+            raise GroupNotFoundError(
+                f"no group at {nodes.describe(self._location.store, self._location.path)}"
+            )
         parse = v2.parse_group if self._zarr_format == 2 else v3.parse_group
-        return parse(document, nodes.place(self._store, key))
+        return parse(document, nodes.place(self._location.store, key))
 
     @property
     def name(self) -> str:
         """Path with a leading slash, as in h5py."""
-        return f"/{self._path}"
+        return f"/{self._location.path}"
 
     def _item_path(self, item: Any) -> str:
         """Path of a member in the store; a path with a leading slash starts at the root."""
         path = normalize_storage_path(item)
         absolute = isinstance(item, str) and item.startswith("/")
-        if absolute or not self._path:
+        if absolute or not self._location.path:
             return path
-        return f"{self._path}/{path}" if path else self._path
+        return f"{self._location.path}/{path}" if path else self._location.path
 
     def _new_path(self, name: Any, *, may_restore: bool = False) -> str:
         """Path of a new member in the store.
@@ -153,7 +163,7 @@ class GroupState(Member):
             The new node would replace this group, which the caller has not named.
         """
         path = self._item_path(name)
-        is_above = not path or f"{self._path}/".startswith(f"{path}/")
+        is_above = not path or f"{self._location.path}/".startswith(f"{path}/")
         if is_above and not (may_restore and self._kind(path) is None):
             raise InvalidKeyError(
                 f"{name!r} names the group {self.name!r}, or one that it lies in, and not a "
@@ -162,7 +172,7 @@ class GroupState(Member):
         return path
 
     def _node(self, path: str) -> nodes.Node | None:
-        return nodes.find(self._store, path, self._zarr_format)
+        return nodes.find(self._location.store, path, self._zarr_format)
 
     def _kind(self, path: str) -> str | None:
         node = self._node(path)
@@ -176,10 +186,20 @@ class GroupState(Member):
 
     def _writing(self) -> AbstractContextManager[Any]:
         """Raise an error if the group is read-only; otherwise return the lock for the change."""
-        if self._read_only:
+        if self._options.read_only:
             raise ReadOnlyError(
                 f"the group {self.name!r} is read-only; open it with mode='r+' to change it"
             )
-        if self._synchronizer is None:
+        if self._options.synchronizer is None:
             return nullcontext()
-        return cast("AbstractContextManager[Any]", self._synchronizer[ZGROUP])
+        return cast("AbstractContextManager[Any]", self._options.synchronizer[ZGROUP])
+
+
+def location_below(group: GroupState, path: str) -> Location:
+    """The location of a path relative to a group, or of the group itself if it is empty."""
+    return group._location_of(group._item_path(path) if path else group.path)
+
+
+def first_attributes(group: GroupState) -> Mapping[str, Any] | None:
+    """The attributes in the v3 document that was read to open the group."""
+    return group._first_attributes

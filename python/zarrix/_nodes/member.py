@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarrix._nodes.attributes import Attributes
+    from zarrix._nodes.location import Location
     from zarrix._stores.base import Store
 
-__all__ = ["Member"]
+__all__ = ["Member", "location_of"]
 
 
 class Member:
@@ -20,27 +21,24 @@ class Member:
 
     __slots__ = ()
 
-    _store: Store
-    _chunk_store: Store | None
-    _path: str
-    _synchronizer: Any
-    _meta_array: Any
+    _location: Location
+    # The named tuple of options of the kind of node; both have `synchronizer` and `meta_array`.
+    _options: Any
     _attrs: Attributes
 
     @property
     def store(self) -> Store:
         """The store of metadata and attributes, and of the chunks without a `chunk_store`."""
-        return self._store._user_store
+        return self._location.store._user_store
 
     @property
     def chunk_store(self) -> Store:
         """The store of the chunks."""
-        return self._store if self._chunk_store is None else self._chunk_store
+        return self._location.chunks
 
     def _stores(self) -> list[Store]:
-        if self._chunk_store is None or self._chunk_store is self._store:
-            return [self._store]
-        return [self._store, self._chunk_store]
+        store, chunks = self._location.store, self._location.chunks
+        return [store] if chunks is store else [store, chunks]
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """What tells this node from others in the task graphs of dask, equal in all processes.
@@ -51,7 +49,7 @@ class Member:
         from zarrix._stores.identity import identity
 
         kind = f"zarrix.{type(self).__name__}"
-        return kind, tuple(map(identity, self._stores())), self._path, self._token()
+        return kind, tuple(map(identity, self._stores())), self._location.path, self._token()
 
     def _token(self) -> str:
         """What else tells this node from others of its path."""
@@ -60,20 +58,26 @@ class Member:
     @property
     def path(self) -> str:
         """Its path in the store, without a leading slash; empty for the root."""
-        return self._path
+        return self._location.path
 
     @property
     def synchronizer(self) -> Any:
         """The ``synchronizer`` argument."""
-        return self._synchronizer
+        return self._options.synchronizer
 
     @property
     def meta_array(self) -> npt.NDArray[Any]:
         """An empty array of the type that reads return."""
-        like = () if self._meta_array is None else self._meta_array
+        given = self._options.meta_array
+        like = () if given is None else given
         return np.empty_like(like, shape=())
 
     @property
     def attrs(self) -> Attributes:
         """User attributes: a mutable mapping of names to JSON values."""
         return self._attrs
+
+
+def location_of(node: Member) -> Location:
+    """The stores and the path of an array or a group."""
+    return node._location

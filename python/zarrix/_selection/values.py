@@ -56,7 +56,8 @@ def as_value(
     TypeError
         An element of a text array is not text.
     """
-    require_unmasked(value)
+    if type(value) not in IN_MEMORY:
+        require_unmasked(value)
     if dtype.kind not in "OT":
         array = np.asarray(value, dtype)
     else:

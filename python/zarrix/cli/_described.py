@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._display.tree import TreeViewer
 from zarrix._metadata.json import json_loads
@@ -23,7 +24,7 @@ def described(node: Any) -> dict[str, Any]:
         "attributes": node.attrs.asdict(),
     }
     if isinstance(node, Array):
-        chunks, shards = node._metadata.partition
+        chunks, shards = metadata_of(node).partition
         found |= {
             "shape": node.shape,
             "dtype": str(node.dtype),
@@ -33,7 +34,7 @@ def described(node: Any) -> dict[str, Any]:
             "nbytes_stored": int(node.nbytes_stored),
             "nchunks": node.nchunks,
             "nchunks_initialized": node.nchunks_initialized,
-            "metadata": json_loads(nodes.array_document(node._metadata)),
+            "metadata": json_loads(nodes.array_document(metadata_of(node))),
         }
     else:
         found |= {"arrays": list(node.array_keys()), "groups": list(node.group_keys())}

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix._errors import ConversionError
 from zarrix._hierarchy.copy_store import copied
 from zarrix._stores.base import Store
@@ -62,10 +63,10 @@ def _in_v3(config: dict[str, Any]) -> dict[str, Any]:
 def key_in(array: Any, coords: tuple[int, ...]) -> str:
     """The key of a chunk in the store of an array."""
     numbers = [str(i) for i in coords]
-    if array._metadata.zarr_format == 2:
-        name = array._metadata.dimension_separator.join(numbers) or "0"
+    if metadata_of(array).zarr_format == 2:
+        name = metadata_of(array).dimension_separator.join(numbers) or "0"
     else:
-        name = array._metadata.dimension_separator.join(["c", *numbers])
+        name = metadata_of(array).dimension_separator.join(["c", *numbers])
     return key_of(array.path, name)
 
 

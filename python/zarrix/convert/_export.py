@@ -15,6 +15,7 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import ConversionError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
+from zarrix._nodes.member import location_of
 from zarrix._stores.overlap import refuse_overlap
 from zarrix.convert._export_job import ExportJob, shown
 from zarrix.convert._formats import check_known, choose, converter
@@ -117,8 +118,9 @@ def export(
         overwrite=overwrite, resume=resume,
         asked={"format": name, "options": options} if can_resume else None,
     )  # fmt: skip
+    location = location_of(node)
     # A store with all below its path; a file in it would be mistaken for a value.
-    refuse_overlap("export", target, [(node._store, node.path, node._chunk_store)])
+    refuse_overlap("export", target, [(location.store, location.path, location.chunk_store)])
     refuse_below_array(target)
     makes_folder = getattr(writer, "makes_folder", None)
     is_folder = makes_folder is not None and makes_folder(target)

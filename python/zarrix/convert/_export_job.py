@@ -18,6 +18,7 @@ from zarrix._display.progress import Progress
 from zarrix._engine import __version__
 from zarrix._errors import ContainsArrayError, ConversionError, ZarrixError
 from zarrix._nodes import nodes
+from zarrix._nodes.member import location_of
 from zarrix._runtime.new_files import has_name
 from zarrix._stores.generations import digest_below
 from zarrix.convert._regions import count, regions, step_of
@@ -103,7 +104,8 @@ class ExportJob:
     def _identity(self, asked: Mapping[str, Any]) -> Any:
         """All that the result depends on; None if the store cannot tell one state from another."""
         found: list[Any] = []
-        for store in (self._node._store, self._node._chunk_store):
+        location = location_of(self._node)
+        for store in (location.store, location.chunk_store):
             if store is None:
                 continue
             source = getattr(store, "source", None)

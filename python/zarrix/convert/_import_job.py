@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zarrix._array.access import io_of, metadata_of
 from zarrix._array.create_array import create_array
 from zarrix._dtypes.rounding import kept_values, rounded, rounds
 from zarrix._errors import ConversionError
@@ -206,7 +207,7 @@ class ImportJob:
         for name, one in [*self._source.arrays.items()]:
             stored: set[tuple[int, ...]] = set()
             if resumed:
-                stored = {tuple(coords) for _, coords in self._arrays[name]._io.stored_chunks()}
+                stored = {tuple(coords) for _, coords in io_of(self._arrays[name]).stored_chunks()}
             if self._keeps[name] and one.encoded is not None:
                 store_parts(one.encoded, self._arrays[name], self._dest.store, stored)
                 result.done += 1
@@ -263,7 +264,7 @@ class ImportJob:
 
     def _unit(self, name: str) -> tuple[int, ...]:
         """What is stored under one key: a shard, or else a chunk."""
-        return tuple(int(n) for n in self._arrays[name]._metadata.chunk_shape)
+        return tuple(int(n) for n in metadata_of(self._arrays[name]).chunk_shape)
 
     def _step(self, name: str) -> tuple[int, ...]:
         one = self._source.arrays[name]

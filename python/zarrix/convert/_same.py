@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.dimension_names import names_of
 from zarrix._array.sparse import grid_of
 from zarrix.convert._cf import shown
@@ -74,7 +75,7 @@ def _difference(first: Any, second: Any) -> str:
 def _has_text(array: Any) -> bool:
     """Whether elements are text of any length, whose dtype in v2 is that of objects."""
     return array.dtype.kind == "T" or any(
-        codec["name"].endswith("vlen-utf8") for codec in array._metadata.codecs
+        codec["name"].endswith("vlen-utf8") for codec in metadata_of(array).codecs
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._errors import ConversionError, ZarrixError
 from zarrix.convert._regions import count, region_at, step_of, stored_regions
 from zarrix.convert._source import Region, SourceArray, UnkeptError
@@ -79,7 +80,7 @@ def verify(
 
 
 def _chosen(array: Any, one: SourceArray, budget: int, everything: bool) -> Iterator[Region]:
-    unit = tuple(int(n) for n in array._metadata.chunk_shape)
+    unit = tuple(int(n) for n in metadata_of(array).chunk_shape)
     if one.sequential:
         # A stream is read from its begin: a sample of it is what comes first.
         unit = step_of(one.shape, unit, None, one.itemsize, budget, rows=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._array.open_array import open_array
 
@@ -73,7 +74,7 @@ def from_array(
         raise TypeError("path and storage_options are for stores, and not for an open array")
     blocks = _blocks(array, chunks)
     found: dask.array.Array = dask.array.from_array(
-        array if array._metadata.rectilinear is None else _Rectilinear(array),
+        array if metadata_of(array).rectilinear is None else _Rectilinear(array),
         chunks=blocks,
         name=name or f"zarrix-{tokenize(array, blocks)}",
         lock=False,
@@ -100,7 +101,7 @@ def _blocks(array: Array, chunks: Any) -> Any:
     # Optional package: dask.
     from dask.array.core import normalize_chunks
 
-    metadata = array._metadata
+    metadata = metadata_of(array)
     if isinstance(chunks, str) and chunks == "auto" and metadata.rectilinear is not None:
         chunks = tuple(lengths or (0,) for lengths in array.write_chunk_sizes)
     return normalize_chunks(

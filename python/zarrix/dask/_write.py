@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from zarrix._array.access import writing
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._array.keywords import V3RequireKeywords
@@ -81,7 +82,7 @@ def store(
     slices = [_slices(array, where) for array, where in zip(arrays, regions, strict=True)]
     for source, array, where in zip(blocks, arrays, slices, strict=True):
         # Before any task begins: an error that is the same for all blocks.
-        array._writing()
+        writing(array)
         _require_shape(source, array, where)
     require_shared(arrays, scheduler)
     return dask.array.store(

@@ -14,6 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from zarrix import _engine
+from zarrix._array.access import (
+    ArrayOptions,
+    io_of,
+    metadata_of,
+    opened_at,
+    show_as,
+    syncs_of,
+)
 from zarrix._array.array import Array
 from zarrix._metadata.json import json_dumps
 from zarrix._nodes.location import Location
@@ -79,7 +87,7 @@ class Bound:
     def fsync(self) -> bool:
         """Whether a write ends when it is durable."""
         assert self.array is not None
-        return self.array._fsync
+        return syncs_of(self.array)
 
 
 def where(own: dict[str, Any]) -> tuple[Any, ...]:
@@ -130,7 +138,7 @@ def bind(store: Any, path: str, metadata: Any, config: Any, pipeline: Any = None
         # An array that cannot be opened here is one that zarr-python reads by itself: it raises
         # the error, if there is one.
         return new
-    stored = array._metadata.dtype
+    stored = metadata_of(array).dtype
     if dtype != stored and (
         dtype.kind in "OTV" or dtype.newbyteorder("=") != stored.newbyteorder("=")
     ):
@@ -140,7 +148,7 @@ def bind(store: Any, path: str, metadata: Any, config: Any, pipeline: Any = None
     # One object where they are equal, which a read compares by identity.
     new.dtype, new.stored, new.array = dtype, dtype if dtype == stored else stored, array
     new.order = metadata.order if metadata.zarr_format == 2 else config.order
-    new.io = array._io
+    new.io = io_of(array)
     new.is_written = metadata.zarr_format == 2 or not _have_order(metadata.codecs)
     return new
 
@@ -242,16 +250,16 @@ def _open(store: Store, path: str, metadata: Any, config: Any) -> Array:
         default = metadata.dtype.default_scalar()
         found["fill_value"] = metadata.dtype.to_json_scalar(default, zarr_format=2)
     document = json_dumps(found)
-    array = Array._at(
-        Location.of(store, normalize_storage_path(path), zarr_format),
-        Node(zarr_format, "array", document),
+    options = ArrayOptions(
         is_detached=True,
         write_empty_chunks=config.write_empty_chunks,
         # An option since zarr-python 3.3.
         read_missing_chunks=getattr(config, "read_missing_chunks", True),
     )
+    location = Location.of(store, normalize_storage_path(path), zarr_format)
+    array = opened_at(location, Node(zarr_format, "array", document), options)
     dtype = metadata.dtype.to_native_dtype()
-    if dtype.kind == "T" and array._metadata.dtype.kind == "O":
+    if dtype.kind == "T" and metadata_of(array).dtype.kind == "O":
         # Text of v2, which zarr 2.18 and we read as objects, and zarr-python 3 as NumPy strings.
-        array._adopt(dataclasses.replace(array._metadata, dtype=dtype), None)
+        show_as(array, dataclasses.replace(metadata_of(array), dtype=dtype))
     return array

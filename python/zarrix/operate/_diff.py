@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import io_of, metadata_of
 from zarrix._array.array import Array
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
@@ -245,7 +246,7 @@ def _compare_metadata(path: str, a: Array, b: Array) -> Iterator[Difference]:
 
 
 def _described(array: Array) -> dict[str, str]:
-    metadata = array._metadata
+    metadata = metadata_of(array)
     grid = metadata.rectilinear
     encoding = (metadata.key_encoding[0], metadata.dimension_separator, metadata.key_suffix)
     return {
@@ -272,7 +273,7 @@ class _Chunks:
     def compare(self, path: str, a: Array, b: Array) -> Iterator[Difference]:
         """The chunks that differ between two arrays of one shape and dtype."""
         keys = [
-            {tuple(at): key for key, at in one._io.stored_chunks(found.chunks.get(one.path, []))}
+            {tuple(at): key for key, at in io_of(one).stored_chunks(found.chunks.get(one.path, []))}
             for found, one in zip(self._sides, (a, b), strict=True)
         ]
         same_layout = _described(a) == _described(b)
@@ -282,7 +283,7 @@ class _Chunks:
             self._count(sum(coords in side for side in keys))
             if same_layout and _same_bytes(a, b, keys[0].get(coords), keys[1].get(coords)):
                 continue
-            region = a._metadata.chunk_region(coords)
+            region = metadata_of(a).chunk_region(coords)
             if not _same_elements(a[region], b[region]):
                 yield Difference(path, "chunk", str(coords))
 
@@ -299,12 +300,12 @@ class _Chunks:
 
 def _places(a: Array, b: Array, stored: Mapping[tuple[int, ...], str]) -> Iterator[tuple[int, ...]]:
     """The chunks of ``a`` that overlap these stored chunks of ``b``."""
-    grids = a._metadata.grid, b._metadata.grid
+    grids = metadata_of(a).grid, metadata_of(b).grid
     if grids[0] == grids[1]:
         yield from stored
         return
     for coords in stored:
-        yield from chunks_over(grids[0], b._metadata.chunk_region(coords), a.shape)
+        yield from chunks_over(grids[0], metadata_of(b).chunk_region(coords), a.shape)
 
 
 def _same_bytes(a: Array, b: Array, key: str | None, other: str | None) -> bool:

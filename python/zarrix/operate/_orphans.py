@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from zarrix._array.access import io_of
 from zarrix._array.array import Array
 from zarrix._display.printable import counted
 from zarrix._errors import ArrayNotFoundError
@@ -60,7 +61,7 @@ def sort_orphans(found: Survey) -> Orphans:
         for path, keys in found.chunks.items()
         for array in (found.arrays[path], found.twins.get(path))
         if array is not None
-        for key, _ in array._io.stored_chunks(keys)
+        for key, _ in io_of(array).stored_chunks(keys)
     }
     stored, unknown = {*found.keys, *found.chunk_keys}, _unknown(found)
     result = Orphans()
@@ -204,6 +205,6 @@ def _is_lost(found: Survey, folder: str, keys: list[str]) -> bool:
             array = Array(store, path=folder, chunk_store=chunk_store)
         except ArrayNotFoundError:
             return True
-        return not array._io.stored_chunks(keys)
+        return not io_of(array).stored_chunks(keys)
     documents = (key_of(folder, name) for name in NODE_DOCUMENTS)
     return folder in found.groups or not any(document in store for document in documents)

@@ -13,6 +13,7 @@ from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidated_store import ConsolidatedStore
 from zarrix._nodes.location import Location
+from zarrix._nodes.member import location_of
 from zarrix._stores.base import Store
 from zarrix._stores.keys import DOCUMENTS
 from zarrix._stores.local import DirectoryStore
@@ -44,7 +45,7 @@ def place_of(
         return target
     if isinstance(target, (Array, Group)):
         where = "/".join(part for part in (target.path, inside) if part)
-        return Place(_stored(target.store), where, target._chunk_store)
+        return Place(_stored(target.store), where, location_of(target).chunk_store)
     return Place(_stored(as_store(target, storage_options)), inside)
 
 

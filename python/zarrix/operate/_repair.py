@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from zarrix._array.access import document_key_of, io_of
 from zarrix._array.array import Array
 from zarrix._display.printable import lines
 from zarrix._display.progress import Progress, phase
@@ -168,7 +169,7 @@ def _settle(result: Repair, found: Survey, problem: Problem) -> None:
     store = found.place.chunks if is_chunk else found.place.store
     path = found.array_above(key) or "" if is_chunk else ""
     # Under the lock of the array's document no chunk of it is written.
-    anchor = found.arrays[path]._key(found.arrays[path]._name) if is_chunk else key
+    anchor = document_key_of(found.arrays[path]) if is_chunk else key
 
     def move(old: bytes | None) -> bytes | None:
         if _is_broken(found.place, path, problem) if is_chunk else old == found.documents[key]:
@@ -196,7 +197,7 @@ def _is_broken(place: Place, path: str, problem: Problem) -> bool:
     except (ZarrixError, ValueError, TypeError):
         return False
     if problem.kind == "orphan":
-        return not array._io.stored_chunks([problem.key])
+        return not io_of(array).stored_chunks([problem.key])
     return chunk_fault(array, problem.key) is not None
 
 

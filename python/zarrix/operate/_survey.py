@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from zarrix._array.access import ArrayOptions, opened_at
 from zarrix._array.array import Array
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import MetadataError, UnknownCodecError, ZarrixError
@@ -198,7 +199,7 @@ def _open_array(found: Survey, key: str, node: nodes.Node, parse: Callable[..., 
     store, _, chunk_store = found.place
     try:
         location = Location(store, path, node.zarr_format, chunk_store)
-        opened = Array._at(location, node, read_only=True)
+        opened = opened_at(location, node, ArrayOptions(read_only=True))
     except (ZarrixError, ValueError, TypeError, ImportError) as error:
         # Metadata that parses is valid, even if the array cannot be opened here because of pickles
         # or missing codecs.

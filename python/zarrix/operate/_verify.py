@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from zarrix._array.access import document_key_of, io_of, metadata_of
 from zarrix._array.array import Array
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import ZarrixError
 from zarrix._metadata.checksum import is_checked
+from zarrix._nodes.member import location_of
 from zarrix.operate._digests import changes
 from zarrix.operate._leftovers import find_leftovers, remove_leftovers
 from zarrix.operate._orphans import missing_groups, sort_orphans
@@ -250,7 +252,7 @@ def examine(
     result.orphans, result.strangers = orphans.keys, orphans.strangers
     result.leftovers = find_leftovers(opened, where)
     if clean:
-        anchors = [array._key(array._name) for array in found.arrays.values()]
+        anchors = [document_key_of(array) for array in found.arrays.values()]
         result.removed = remove_leftovers(opened, result.leftovers, anchors)
     result.problems.sort(key=lambda problem: problem.key)
     result.seconds = round(time.monotonic() - begun, 3)
@@ -273,7 +275,7 @@ def _verify_chunks(found: Survey, result: Verification, progress: bool | Progres
         result.chunks += chunks
         result.empty += not chunks and 0 not in array.shape
         result.stored_bytes += stored_bytes
-        result.checksummed += chunks if is_checked(array._metadata.codecs) else 0
+        result.checksummed += chunks if is_checked(metadata_of(array).codecs) else 0
         result.problems += problems
         result.ignored.update(ignored)
         done += len(keys)
@@ -285,7 +287,7 @@ def verify_keys(
     array: Array, keys: list[str], watch: Callable[[int], object] | None = None
 ) -> tuple[int, int, list[Problem], list[tuple[str, int]]]:
     """Decode chunks: how many there are, their bytes, problems, and keys with ignored bytes."""
-    chunks, stored_bytes, broken, ignored = array._io.verify(watch, keys)
+    chunks, stored_bytes, broken, ignored = io_of(array).verify(watch, keys)
     problems = [
         Problem("chunk" if _is_read(array, key) else "unread", key, message)
         for key, message in broken
@@ -297,7 +299,7 @@ def verify_keys(
 def _is_read(array: Array, key: str) -> bool:
     """Whether the bytes of a chunk can be read; if not, they may be sound."""
     try:
-        (array._chunk_store or array._store)._value(key)
+        location_of(array).chunks._value(key)
     except OSError:
         return False
     except ZarrixError:
@@ -310,11 +312,11 @@ def _verify_objects(array: Array, keys: list[str], broken: set[str]) -> list[Pro
     if array.dtype.kind not in "OT":
         return []
     problems = []
-    for key, coords in array._io.stored_chunks(keys):
+    for key, coords in io_of(array).stored_chunks(keys):
         if key in broken:
             continue
         try:
-            array[array._metadata.chunk_region(coords)]
+            array[metadata_of(array).chunk_region(coords)]
         except ZarrixError as error:
             problems.append(Problem("chunk", key, str(error)))
     return problems

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix._array.stored import MOST_LOCAL, MOST_REMOTE, box_of
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.viewer._answers import Refused
@@ -50,7 +51,7 @@ def decoded_bytes(array: Any, axes: Any) -> int:
 
     The engine reads only the selected part of chunks that are stored as they are.
     """
-    metadata = array._metadata
+    metadata = metadata_of(array)
     shard = metadata.shard_codec
     chain = metadata.codecs if shard is None else shard["codecs"]
     if all(codec["name"] in _PLAIN for codec in chain):
@@ -71,7 +72,7 @@ def touched(grid: Sequence[AxisGrid], axes: Any) -> int:
 
 def _excess(array: Any, axes: Any) -> str | None:
     """What a selection touches too many of: stored values (chunks or shards), or inner chunks."""
-    metadata = array._metadata
+    metadata = metadata_of(array)
     most = MOST_REMOTE if array.chunk_store.is_remote else MOST_LOCAL
     values = touched(metadata.grid, axes)
     if values > most:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix.ml import Crops, Loader
 from zarrix.viewer._answers import Answer, Refused
 from zarrix.viewer._axes import dims_of, plane_of
@@ -72,7 +73,7 @@ def _size(shape: list[int]) -> tuple[int, int]:
 
 def _check_one(array: Any, plane: Any, height: int, width: int, count: int) -> None:
     """Refuse crops whose chunks are too large together, at the worst place."""
-    grid = array._metadata.inner_grid
+    grid = metadata_of(array).inner_grid
     size = {plane.y: height, plane.x: width}
     axes: list[Any] = []
     for axis, length in enumerate(array.shape):

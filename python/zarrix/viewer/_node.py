@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._nodes import nodes
 from zarrix.viewer._answers import Answer, fits, json_answer
@@ -63,7 +64,7 @@ def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
     dims = dims_of(array, parent)
     guessed = guess(path or roots.name_of(path), array.shape, array.dtype, dims)
     described = {} if parent is None else parent.attrs.asdict()
-    metadata = array._metadata
+    metadata = metadata_of(array)
     sharded = metadata.shard_codec is not None
     return {
         "kind": "array",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix.viewer._answers import Answer, Refused
 from zarrix.viewer._cost import chunk_range, is_affordable
 from zarrix.viewer._limits import MOST_ELEMENTS
@@ -55,7 +56,7 @@ def _coarse(array: Any, axes: list[Any], shown: list[int]) -> list[Any]:
     It is the middle of a chunk, because pictures often have margins. Chunks of several lengths
     are taken for chunks of the longest one.
     """
-    metadata = array._metadata
+    metadata = metadata_of(array)
     lengths = [max(grid.lengths) for grid in metadata.inner_grid]
     counts = []
     for axis in shown:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._engine import CancelToken
 from zarrix._errors import CallCancelledError
 from zarrix.viewer._cost import check_cost, decoded_bytes, touched
@@ -69,7 +70,7 @@ def _within(whole: Any, part: Any) -> slice:
 def parts_of(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
     """The axes of parts of a selection that together are all of it, in no certain order."""
     # Not inner chunks, because each part of a shard reads its index again.
-    grid = array._metadata.grid
+    grid = metadata_of(array).grid
     waiting = [tuple(axes)]
     while waiting:
         part = waiting.pop()
@@ -79,7 +80,7 @@ def parts_of(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
             yield part
             continue
         start, step, count = part[axis]
-        middle = _border(array._metadata.inner_grid[axis], start, step, count)
+        middle = _border(metadata_of(array).inner_grid[axis], start, step, count)
         for begin, length in ((0, middle), (middle, count - middle)):
             half = (start + begin * step, step, length)
             waiting.append((*part[:axis], half, *part[axis + 1 :]))
@@ -91,7 +92,7 @@ def _longest(array: Any, part: Any) -> int | None:
     for axis, one in enumerate(part):
         if isinstance(one, int):
             continue
-        grid = array._metadata.inner_grid[axis]
+        grid = metadata_of(array).inner_grid[axis]
         start, step, count = one
         if count < 2:
             continue

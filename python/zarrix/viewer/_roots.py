@@ -15,6 +15,7 @@ from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._errors import InvalidKeyError, PathNotFoundError
+from zarrix._nodes.member import location_of
 from zarrix.viewer._answers import Refused
 
 __all__ = ["Root", "Roots", "is_array"]
@@ -134,7 +135,7 @@ class Roots:
         node = self.find(path)
         if node is None:
             return list(self.roots)
-        return [] if is_array(node) else node._store.child_names(node.path)
+        return [] if is_array(node) else location_of(node).store.child_names(node.path)
 
     def members(
         self, path: str, most: int, names: Sequence[str] | None = None

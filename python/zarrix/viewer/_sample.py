@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix.viewer._cost import decoded_bytes, is_affordable
 
 __all__ = ["sampled"]
@@ -21,7 +22,7 @@ def sampled(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
     A chunk larger than the sample is left out, so that the sample may be empty.
     """
     rng = np.random.default_rng(0)
-    grid = array._metadata.inner_grid
+    grid = metadata_of(array).inner_grid
     left = _SAMPLE_BYTES
     seen: set[tuple[int, ...]] = set()
     for _ in range(_MOST_CHUNKS):

@@ -26,6 +26,7 @@ from zarrix._metadata.chunk_keys import parse_key_encoding
 from zarrix._metadata.grid_documents import parse_grid
 from zarrix._metadata.json import json_loads
 from zarrix._nodes import nodes
+from zarrix._nodes.member import location_of
 from zarrix._stores.keys import ZARR_JSON, is_document, key_of
 from zarrix.viewer._answers import Refused
 from zarrix.viewer._beneath import open_beneath
@@ -181,7 +182,9 @@ class Served:
         if path and is_array(self._node):
             return None
         try:
-            return nodes.find(self._node._store, key_of(self._top, path) if path else self._top)
+            return nodes.find(
+                location_of(self._node).store, key_of(self._top, path) if path else self._top
+            )
         except MetadataError:
             return None
         except OSError:
@@ -209,7 +212,7 @@ class Served:
         if node is None or node.kind != "array":
             return None
         try:
-            return _grid_of(node, self._node._store._dimension_separator)
+            return _grid_of(node, location_of(self._node).store._dimension_separator)
         except (ZarrixError, TypeError, KeyError):
             return None
 

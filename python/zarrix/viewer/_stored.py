@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.stored import (
     box_of,
     chunk_key,
@@ -43,7 +44,7 @@ def stored(roots: Roots, given: Parameters) -> Answer:
     """Which chunks that a selection touches are stored, as runs; with shards, also which shards."""
     array = roots.array(given.text("path"))
     axes = given.selection(array).axes
-    metadata = array._metadata
+    metadata = metadata_of(array)
     outer = box_of(metadata.grid, axes)
     # All chunks of the box, also those between the steps.
     check_touched(array, [_without_step(axis) for axis in axes])
@@ -109,7 +110,7 @@ def _inner(array: Any, sizes: Any, outer: Box, inner: Box, cancel: CancelToken) 
     indexes = int((sizes >= 0).sum())
     if math.prod(shape) > MOST_CHUNKS or indexes > _MOST_INDEXES:
         return None
-    ratio = _ratio(array._metadata)
+    ratio = _ratio(metadata_of(array))
     if indexes * math.prod(ratio) > _MOST_ENTRIES:
         return None
     found = np.full(shape, -1, np.int64)
@@ -131,7 +132,7 @@ def _inner(array: Any, sizes: Any, outer: Box, inner: Box, cancel: CancelToken) 
 def chunk(roots: Roots, given: Parameters) -> Answer:
     """One chunk: its key, its bytes as stored and decoded, and the shard that it is in."""
     array = roots.array(given.text("path"))
-    metadata = array._metadata
+    metadata = metadata_of(array)
     coords = given.wholes("coords", 64)
     counts = [a.count(n) for a, n in zip(metadata.inner_grid, array.shape, strict=True)]
     if len(coords) != array.ndim or any(a >= n for a, n in zip(coords, counts, strict=True)):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from zarrix._array.access import io_of, metadata_of
 from zarrix._display.printable import printable
 from zarrix._engine import CancelToken
 from zarrix._errors import ZarrixError
@@ -80,13 +81,13 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
             reason = printable(str(array.reason))[:_REASON]
             yield "broken", {"path": path, "key": path, "coords": None, "reason": reason}
             continue
-        found = array._io.stored_chunks()
+        found = io_of(array).stored_chunks()
         total += len(found)
         listed.append((path, array, found))
         yield "progress", {"done": 0, "total": total}
     for path, array, found in listed:
         size = item_bytes(array)
-        for length in array._metadata.chunk_shape:
+        for length in metadata_of(array).chunk_shape:
             size *= length
         step = max(1, min(_STEP_CHUNKS, _STEP_BYTES // max(1, size)))
         for begin in range(0, len(found), step):
@@ -167,7 +168,7 @@ def _state(roots: Roots, path: str) -> str:
         return "damaged"
     found = hashlib.blake2b(digest_size=8)
     if is_array(node):
-        found.update(nodes.array_document(node._metadata))
+        found.update(nodes.array_document(metadata_of(node)))
     folder = getattr(getattr(node, "store", None), "path", None)
     if isinstance(folder, str) and os.path.isdir(folder):
         top = os.path.join(folder, *node.path.split("/"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._display.printable import printable
 from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._cost import chunk_range
@@ -74,7 +75,7 @@ def value(roots: Roots, given: Parameters) -> Answer:
     if selected.size > _MOST_VALUES:
         raise Refused(413, f"{selected.size:,} values are more than {_MOST_VALUES}", "too-large")
     texts = [exact(one) for one in _elements(array, selected, given)]
-    grid = array._metadata.inner_grid
+    grid = metadata_of(array).inner_grid
     chunk = [chunk_range(one, axis)[0] for one, axis in zip(grid, selected.axes, strict=True)]
     found: dict[str, Any] = {"dtype": dtype_text(array.dtype), "chunk": chunk}
     found |= {"text": texts[0]} if selected.shape == () else {"texts": texts}

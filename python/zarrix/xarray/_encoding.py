@@ -8,6 +8,7 @@ from typing import Any
 from xarray.backends.zarr import DIMENSION_KEY
 from xarray.coding.strings import check_vlen_dtype
 
+from zarrix._array.access import metadata_of, snapshot_of
 from zarrix._array.array import Array
 from zarrix._codecs.chain import split_chain
 
@@ -25,7 +26,7 @@ def dimensions_of(array: Array, *, nczarr: bool) -> tuple[tuple[Any, ...], dict[
     KeyError
         The array does not name its dimensions.
     """
-    metadata = array._metadata
+    metadata = metadata_of(array)
     attributes = _attributes_of(array)
     if metadata.zarr_format == 3:
         names = metadata.dimension_names or ()
@@ -72,9 +73,9 @@ def take_unlimited(dimensions: tuple[Any, ...], attributes: dict[str, Any]) -> s
 
 def _attributes_of(array: Array) -> dict[str, Any]:
     """The attributes of an array, in v3 those of the document with which it was opened."""
-    if array._metadata.zarr_format == 2 or array._document is None:
+    if metadata_of(array).zarr_format == 2 or snapshot_of(array).document is None:
         return array.attrs.asdict()
-    return array.attrs._as_opened(array._metadata.extra.get("attributes", {}))
+    return array.attrs._as_opened(metadata_of(array).extra.get("attributes", {}))
 
 
 def codecs_of(array: Array) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def codecs_of(array: Array) -> dict[str, Any]:
 
     In v3 they are dicts, because zarr-python refuses codec objects of another package.
     """
-    metadata = array._metadata
+    metadata = metadata_of(array)
     if metadata.zarr_format == 2:
         return {"compressors": array.compressors, "filters": tuple(array.filters or ())}
     shard = metadata.shard_codec

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from zarrix._errors import PathNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open_consolidated, open_group
+from zarrix._hierarchy.state import location_below
 from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
 
@@ -54,7 +55,7 @@ def location_of(store: Any, path: str | None, options: Mapping[str, Any]) -> Loc
         return store
     path, zarr_format = (path or "").strip("/"), options.get("zarr_format")
     if isinstance(store, Group):
-        location = store._location(store._item_path(path) if path else store.path)
+        location = location_below(store, path)
         return location.at(location.path, zarr_format)
     store = os.fspath(store) if isinstance(store, os.PathLike) else store
     storage_options = options.get("storage_options")

@@ -22,9 +22,11 @@ from xarray.backends.zarr import (
 )
 from xarray.core import indexing
 
+from zarrix._array.access import snapshot_of
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import consolidate_metadata
+from zarrix._hierarchy.state import first_attributes
 from zarrix._nodes.attributes import require_json
 from zarrix.xarray._encoding import codecs_of, dimensions_of, new_array_options, take_unlimited
 from zarrix.xarray._open import groups_below, only_consolidated, open_root
@@ -78,7 +80,7 @@ class Store(ZarrStore):
         is_cached = options.get("cache_members", True)
         if group is not store:
             # It was opened just now.
-            group.attrs._as_opened(group._first_attributes)
+            group.attrs._as_opened(first_attributes(group))
         new = cls(
             group,
             mode,
@@ -120,9 +122,10 @@ class Store(ZarrStore):
 
     def _codecs_of(self, array: Array) -> dict[str, Any]:
         """As `codecs_of`; arrays with equal documents, of which a dataset has many, share them."""
-        found = self._codecs.get(array._document)
-        if found is None or array._document is None:
-            found = self._codecs[array._document] = codecs_of(array)
+        document = snapshot_of(array).document
+        found = self._codecs.get(document)
+        if found is None or document is None:
+            found = self._codecs[document] = codecs_of(array)
         return found
 
     def get_encoding(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from xarray.backends import BackendArray
 from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 
 __all__ = ["StoredVariable", "sizes"]
@@ -67,7 +68,7 @@ def _shown_dtype(array: Array) -> np.dtype[Any]:
 
 
 def _is_text(array: Array) -> bool:
-    return any(codec["name"].endswith(_VLEN_UTF8) for codec in array._metadata.codecs)
+    return any(codec["name"].endswith(_VLEN_UTF8) for codec in metadata_of(array).codecs)
 
 
 def sizes(array: Array) -> tuple[tuple[Any, ...], Any]:
@@ -75,7 +76,7 @@ def sizes(array: Array) -> tuple[tuple[Any, ...], Any]:
 
     An axis of equal chunks has one length, and another axis the tuple of all.
     """
-    metadata = array._metadata
+    metadata = metadata_of(array)
     if metadata.rectilinear is None:
         shards = None if metadata.shard_codec is None else metadata.chunk_shape
         return metadata.inner_chunk_shape, shards

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._nodes import nodes
@@ -59,7 +60,7 @@ class Along(Operation):
 
     @cached_property
     def _tiling(self) -> Tiling:
-        return Tiling.of(self._dest["mean"]._metadata)
+        return Tiling.of(metadata_of(self._dest["mean"]))
 
     @property
     def stages(self) -> Sequence[Stage]:
@@ -247,8 +248,8 @@ def job_along(
     axes = _axes(axis, array)
     kept = [at for at in range(array.ndim) if at not in axes]
     shape = tuple(array.shape[at] for at in kept)
-    chunk = array._metadata.inner_chunk_shape
-    names = array._metadata.dimension_names if array.zarr_format == 3 else None
+    chunk = metadata_of(array).inner_chunk_shape
+    names = metadata_of(array).dimension_names if array.zarr_format == 3 else None
     dtypes = dict.fromkeys(NAMES, "f8") | dict.fromkeys(NAMES[:2], "i8")
     dtypes |= dict.fromkeys(("min", "max"), array.dtype.newbyteorder("=").str)
     chunks = _chunk_of(shape, [max(1, chunk[at]) for at in kept])
@@ -264,7 +265,7 @@ def job_along(
         for name in NAMES
     }
     parameters = {
-        "digest": digest_of(array._metadata),
+        "digest": digest_of(metadata_of(array)),
         "format": array.zarr_format,
         "shape": list(array.shape),
         "chunk": list(chunk),
@@ -281,7 +282,7 @@ def job_along(
 
 def _axes(axis: Any, array: Array) -> list[int]:
     """The numbers of axes that are given by number or name."""
-    names = array._metadata.dimension_names if array.zarr_format == 3 else None
+    names = metadata_of(array).dimension_names if array.zarr_format == 3 else None
     found = []
     for one in axis if isinstance(axis, tuple | list) else (axis,):
         if isinstance(one, str) and names is not None and one in names:

@@ -15,6 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._errors import JobError
 from zarrix._nodes import nodes
@@ -89,11 +90,11 @@ class MapChunks(Operation):
     @cached_property
     def _values(self) -> Tiling:
         """Regions of one stored value: those of the calls."""
-        return Tiling.of(self._dest._metadata)
+        return Tiling.of(metadata_of(self._dest))
 
     @cached_property
     def _tiling(self) -> Tiling:
-        return Tiling.of(self._dest._metadata, self.parameters["units"])
+        return Tiling.of(metadata_of(self._dest), self.parameters["units"])
 
     @cached_property
     def _sources(self) -> list[Array]:
@@ -284,7 +285,7 @@ def map_chunks(
     if len({array.shape for array in arrays}) > 1:
         raise ValueError(f"the arrays have different shapes: {[one.shape for one in arrays]}")
     called = named(function) if isinstance(function, str) else function
-    axes = first._metadata.dimension_names if first.zarr_format == 3 else None
+    axes = metadata_of(first).dimension_names if first.zarr_format == 3 else None
     around = halo_of(halo, first.ndim, axes)
     arguments = {
         "chunks": chunks,
@@ -300,7 +301,7 @@ def map_chunks(
         "is_named": isinstance(function, str),
         "identity": function_identity(called, version),
         "version": version,
-        "digests": [digest_of(array._metadata) for array in arrays],
+        "digests": [digest_of(metadata_of(array)) for array in arrays],
         "document": document,
         "units": _units(planned),
         "halo": [list(pair) for pair in around],
@@ -321,18 +322,18 @@ def _costs(
     """The memory of a call, and what all calls read."""
     unit, itemsize = write_unit(planned), sum(array.dtype.itemsize for array in arrays)
     reads = math.prod(n + sum(pair) for n, pair in zip(unit, halo, strict=True))
-    values = math.prod(planned._metadata.chunk_grid_shape)
+    values = math.prod(metadata_of(planned).chunk_grid_shape)
     largest = arrays[0].size * 3 ** sum(map(any, halo))
     return {
         "memory": 2 * (reads * itemsize + math.prod(unit) * planned.dtype.itemsize),
         "bytes_in": min(values * reads, largest) * itemsize,
-        "gets": sum(math.prod(array._metadata.chunk_grid_shape) for array in arrays),
+        "gets": sum(math.prod(metadata_of(array).chunk_grid_shape) for array in arrays),
     }
 
 
 def _units(planned: Array) -> list[int]:
     """The stored values of a task along each axis: one, unless they are many and small."""
-    values = planned._metadata.chunk_grid_shape
+    values = metadata_of(planned).chunk_grid_shape
     value_bytes = math.prod(write_unit(planned)) * max(1, planned.dtype.itemsize)
     count = min(_TASK_BYTES // value_bytes, math.prod(values) // _TASKS)
     units = [1] * len(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._array.dimension_names import names_of
@@ -57,7 +58,7 @@ def new_document(
             given["chunk_key_encoding"] = {"name": "v2", "separator": separator}
     else:
         given.pop("dimension_separator", None)
-    made: dict[str, Any] = create_array(MemoryStore(), **given)._metadata.to_dict()
+    made: dict[str, Any] = metadata_of(create_array(MemoryStore(), **given)).to_dict()
     return made
 
 
@@ -84,4 +85,4 @@ def lengths_by_name(rule: Any, names: Sequence[str | None], shape: Sequence[int]
 
 def write_unit(array: Array) -> tuple[int, ...]:
     """The longest stored value along each axis."""
-    return tuple(max(axis.lengths) for axis in array._metadata.grid)
+    return tuple(max(axis.lengths) for axis in metadata_of(array).grid)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
+from zarrix._array.access import change_metadata, io_of, metadata_of
 from zarrix._array.array import Array
 from zarrix._errors import JobError
 from zarrix._hierarchy.group import Group
@@ -128,8 +129,8 @@ class Pyramid(Operation):
         self.before_writing()
         if self._writes_base(part) and self.parameters["moves"]:
             values = _values_of(region, self.parameters["unit"])
-            bytes_out += self._array(0)._io.regroup(
-                self._source._io, values, self._array(0).chunk_store.syncs
+            bytes_out += io_of(self._array(0)).regroup(
+                io_of(self._source), values, self._array(0).chunk_store.syncs
             )
         elif self._writes_base(part):
             self._array(0)[region] = block
@@ -165,11 +166,12 @@ class Pyramid(Operation):
         """Give level 0 the names of the axes, which the metadata of the image refers to."""
         names = self.parameters["names"]
         level = opened(self.places["source"])
-        if level._metadata.dimension_names != tuple(names):
-            level._rewrite(
+        if metadata_of(level).dimension_names != tuple(names):
+            change_metadata(
+                level,
                 lambda metadata: replace(
                     metadata, extra={**metadata.extra, "dimension_names": names}
-                )
+                ),
             )
 
     def read_places(self) -> Mapping[str, Place]:
@@ -388,13 +390,13 @@ def _parameters(
     array, factors, has_copy = image.array, image.factors, image.has_copy
     planned = array_at(image.group, document)
     unit = write_unit(planned)
-    shapes = _shapes(array.shape, factors, levels, planned._metadata.inner_chunk_shape)
+    shapes = _shapes(array.shape, factors, levels, metadata_of(planned).inner_chunk_shape)
     itemsize = max(1, array.dtype.itemsize)
     limit = parse_size(max_memory, "max_memory")
     first = "0" if has_copy else image.place.path.rpartition("/")[2]
     smaller = [str(level) for level in range(1, len(shapes))]
     parameters = {
-        "digest": digest_of(array._metadata, names=False),
+        "digest": digest_of(metadata_of(array), names=False),
         "base": has_copy,
         "format": image.zarr_format,
         "document": document,
@@ -408,7 +410,7 @@ def _parameters(
         # Reading a value twice costs requests on a server, and on a disk less than encoding it.
         "moves": has_copy
         and not image.place.chunks.is_remote
-        and is_encoded_alike(array._metadata, planned._metadata),
+        and is_encoded_alike(metadata_of(array), metadata_of(planned)),
         "parts": _divided(shapes, factors, unit, itemsize, limit, has_copy),
         "attributes": {},
         # What level 0 gets where it stays; a new one has the names of its document.
@@ -448,7 +450,7 @@ def _version(ome: str | bool, source: Array, group: Place | None) -> tuple[str |
 
 
 def _dimension_names(source: Array) -> Sequence[str | None] | None:
-    return source._metadata.dimension_names if source.zarr_format == 3 else None
+    return metadata_of(source).dimension_names if source.zarr_format == 3 else None
 
 
 def _factors(factors: Mapping[str, int] | None, axes: Sequence[str]) -> tuple[int, ...]:

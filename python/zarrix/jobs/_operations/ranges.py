@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from zarrix._array.array import Array
+from zarrix._array.access import ArrayOptions, metadata_of, opened_at
 from zarrix._errors import JobError
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
@@ -31,7 +31,7 @@ def arrays_of(
             continue
         there = below(source, path)
         location = Location(there.store, there.path, None, there.chunk_store)
-        metadata = Array._at(location, node, read_only=True)._metadata
+        metadata = metadata_of(opened_at(location, node, ArrayOptions(read_only=True)))
         chunk_bytes = math.prod(metadata.chunk_shape) * max(1, metadata.dtype.itemsize)
         encoding = (metadata.key_encoding[0], metadata.dimension_separator, metadata.key_suffix)
         yield (

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from zarrix._array.access import ArrayOptions, io_of, metadata_of, opened_at
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
 from zarrix._array.dimension_names import names_of
@@ -137,7 +138,7 @@ class Rechunk(Operation):
             dest = one.array(1)
             values = list(one.tilings[stage].coords(own))
             self.before_writing()
-            moved = dest._io.regroup(one.array(0)._io, values, dest.chunk_store.syncs)
+            moved = io_of(dest).regroup(io_of(one.array(0)), values, dest.chunk_store.syncs)
             return Done(None, moved, moved)
         region = one.tilings[stage].region(own)
         source, shape = one.array(stage), extent(region)
@@ -249,7 +250,7 @@ class _Passes:
 
     @cached_property
     def _dest(self) -> ArrayMetadata:
-        return array_at(self._places["destination"], self.document)._metadata
+        return metadata_of(array_at(self._places["destination"], self.document))
 
     @cached_property
     def tilings(self) -> list[Tiling]:
@@ -261,7 +262,7 @@ class _Passes:
             else:
                 document = _intermediate(self._dest, told["region"], told["inner"])
                 place = Place(MemoryStore(), "")
-                found.append(Tiling.of(array_at(place, document)._metadata))
+                found.append(Tiling.of(metadata_of(array_at(place, document))))
         return found
 
 
@@ -284,7 +285,7 @@ def _intermediate(
         fill_value=dest.fill_value,
         zarr_format=3,
     )
-    return made._metadata.to_dict()
+    return metadata_of(made).to_dict()
 
 
 @takes(Running, like=Job.run)
@@ -420,7 +421,7 @@ class _Target(NamedTuple):
             attributes={},
             **options,
         )
-        return made._metadata.to_dict()
+        return metadata_of(made).to_dict()
 
 
 def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:
@@ -473,7 +474,7 @@ def _planned(source: Place, target: _Target, limits: _Limits) -> dict[str, Any]:
         if node.kind == "array":
             there = below(source, path)
             location = Location(there.store, there.path, None, there.chunk_store)
-            array = Array._at(location, node, read_only=True)
+            array = opened_at(location, node, ArrayOptions(read_only=True))
             arrays.append({"path": path, **_planned_array(array, path, target, limits)})
     groups = [path for path, node in nodes_of.items() if node.kind == "group"]
     zarr_format = target.zarr_format or nodes_of[""].zarr_format
@@ -483,14 +484,14 @@ def _planned(source: Place, target: _Target, limits: _Limits) -> dict[str, Any]:
 def _planned_array(array: Array, path: str, target: _Target, limits: _Limits) -> dict[str, Any]:
     """The passes of one array, the result, and what else tasks have to know."""
     document = target.document(array, path)
-    dest = array_at(Place(MemoryStore(), ""), document)._metadata
+    dest = metadata_of(array_at(Place(MemoryStore(), ""), document))
     cast = dest.dtype != array.dtype
-    itemsize = max(_itemsize(array._metadata), _itemsize(dest))
+    itemsize = max(_itemsize(metadata_of(array)), _itemsize(dest))
     problem = Problem(
         array.shape,
         itemsize * (2 if cast else 1),
-        array._metadata.inner_chunk_shape,
-        array._metadata.chunk_shape,
+        metadata_of(array).inner_chunk_shape,
+        metadata_of(array).chunk_shape,
         _lengths_of(dest),
         limits.max_memory,
         config.threads,
@@ -499,11 +500,11 @@ def _planned_array(array: Array, path: str, target: _Target, limits: _Limits) ->
     # Elements without a fixed size have no intermediates.
     max_error = target.max_error if rounds(dest.dtype) else None
     can_move = max_error is None and limits.passes in (None, 1)
-    moves = can_move and is_encoded_alike(array._metadata, dest)
+    moves = can_move and is_encoded_alike(metadata_of(array), dest)
     passes = 1 if moves or is_variable(dest.dtype) else limits.passes
     plan, others = choose(problem, passes)
     return {
-        "digest": digest_of(array._metadata),
+        "digest": digest_of(metadata_of(array)),
         "document": document,
         "cast": cast,
         "max_error": max_error,

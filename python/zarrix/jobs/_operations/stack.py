@@ -20,6 +20,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._display.printable import counted
 from zarrix._errors import JobError
@@ -63,7 +64,7 @@ class StackFiles(Operation):
 
     @cached_property
     def _tiling(self) -> Tiling:
-        return Tiling.of(self._dest._metadata, self.parameters["units"])
+        return Tiling.of(metadata_of(self._dest), self.parameters["units"])
 
     @cached_property
     def _begins(self) -> list[int]:
@@ -494,7 +495,7 @@ def _units(array: Array, axis: int, limit: int) -> list[int]:
 
     A file is then opened by few tasks.
     """
-    unit, values = write_unit(array), array._metadata.chunk_grid_shape
+    unit, values = write_unit(array), metadata_of(array).chunk_grid_shape
     size = 2 * max(1, array.dtype.itemsize)
     size *= math.prod(min(n, length) for n, length in zip(array.shape, unit, strict=True))
     units = [1] * array.ndim

@@ -16,6 +16,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._errors import DataTypeError
 from zarrix._metadata.chunk_grid import AxisGrid
@@ -370,9 +371,9 @@ def _asked(
     is_wide = not is_counted_exactly(array.dtype)
     bounds = None if range is None else [float(one) for one in range]
     return {
-        "digest": digest_of(array._metadata),
+        "digest": digest_of(metadata_of(array)),
         "shape": list(array.shape),
-        "chunk": list(array._metadata.inner_chunk_shape),
+        "chunk": list(metadata_of(array).inner_chunk_shape),
         "dtype": array.dtype.str,
         "skip": skip,
         "first": True,

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._hierarchy.group import Group
 from zarrix._runtime.signatures import takes
@@ -199,7 +200,7 @@ def update_pyramid(
     boxes, origins, lengths = _changed_below(arrays, by_level, _box(region, arrays[0]), limit)
     parameters = {
         "paths": paths,
-        "digests": [digest_of(array._metadata) for array in arrays],
+        "digests": [digest_of(metadata_of(array)) for array in arrays],
         "factors": by_level,
         "method": method,
         "itemsize": max(1, arrays[0].dtype.itemsize),

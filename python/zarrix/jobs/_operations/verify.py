@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Unpack
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._metadata.checksum import is_checked
 from zarrix._runtime.signatures import takes
@@ -62,7 +63,7 @@ class Verify(Operation):
             return Done()
         one, names = self._ranges.of(number)
         array = self._array(one)
-        keys = [array.chunk_store.engine_path(key_of(array._path, name)) for name in names]
+        keys = [array.chunk_store.engine_path(key_of(array.path, name)) for name in names]
         there = _stored(array, keys)
         if not there:
             return Done()
@@ -70,7 +71,7 @@ class Verify(Operation):
         value = {
             "chunks": chunks,
             "bytes": nbytes,
-            "checked": chunks if is_checked(array._metadata.codecs) else 0,
+            "checked": chunks if is_checked(metadata_of(array).codecs) else 0,
             "problems": [[problem.key, problem.message] for problem in problems],
             "ignored": dict(ignored),
         }

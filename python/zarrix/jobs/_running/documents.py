@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from zarrix._array.array import Array
+from zarrix._array.access import metadata_of, opened_at
 from zarrix._errors import GroupNotFoundError, JobError
 from zarrix._hierarchy.group import Group
 from zarrix._metadata import v3
@@ -75,9 +75,9 @@ def array_documents(place: Place, document: Mapping[str, Any], attributes: Any) 
     """The documents of an array with its attributes."""
     if document.get("zarr_format") == 2:
         array = array_at(place, document)
-        return {**zattrs(attributes), ZARRAY: nodes.array_document(array._metadata)}
+        return {**zattrs(attributes), ZARRAY: nodes.array_document(metadata_of(array))}
     array = array_at(place, {**document, "attributes": attributes})
-    return {ZARR_JSON: nodes.array_document(array._metadata)}
+    return {ZARR_JSON: nodes.array_document(metadata_of(array))}
 
 
 def group_documents(zarr_format: Format, attributes: Any) -> Documents:
@@ -119,5 +119,5 @@ def opened(place: Place) -> Any:
     if node is None:
         raise GroupNotFoundError(f"neither an array nor a group at {location.describe()}")
     if node.kind == "array":
-        return Array._at(location, node)
+        return opened_at(location, node)
     return Group(place.store, place.path, chunk_store=place.chunk_store)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from zarrix._array.access import ArrayOptions, metadata_of, opened_at
 from zarrix._array.array import Array
 from zarrix._errors import JobError, SourceChangedError
 from zarrix._metadata.json import json_dumps
@@ -340,13 +341,12 @@ def array_at(
     zarr_format: Format = 2 if document.get("zarr_format") == 2 else 3
     node = nodes.Node(zarr_format, "array", json_dumps(dict(document), sort_keys=False))
     location = Location(place.store, place.path, zarr_format, place.chunk_store)
-    return Array._at(
-        location,
-        node,
+    options = ArrayOptions(
         is_detached=True,
         write_empty_chunks=write_empty_chunks,
         read_missing_chunks=read_missing_chunks,
     )
+    return opened_at(location, node, options)
 
 
 def source_array(place: Place, digest: str, *, read_only: bool = True, names: bool = True) -> Array:
@@ -373,8 +373,8 @@ def _source(
 ) -> Array:
     location = Location(place.store, place.path, None, place.chunk_store)
     if node is not None and node.kind == "array":
-        found = Array._at(location, node, read_only=read_only)
-        if digest_of(found._metadata, names=names) == digest:
+        found = opened_at(location, node, ArrayOptions(read_only=read_only))
+        if digest_of(metadata_of(found), names=names) == digest:
             return found
     where = location.describe()
     state = "is gone" if node is None else "has another shape, data type or codecs"

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._errors import check_keywords
 from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
@@ -169,7 +170,7 @@ class Windowed(Dataset):
             return False
         arrays = [next(iter(group.values())).array for group in self._groups]
         return all(
-            isinstance(array, Array) and array._metadata.grid[self._axis].even == 1
+            isinstance(array, Array) and metadata_of(array).grid[self._axis].even == 1
             for array in arrays
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.ml._order.random import Ints
 
@@ -14,7 +15,7 @@ __all__ = ["bounds_along", "ends_along", "numbers_along"]
 
 def ends_along(array: Any, axis: int) -> Ints:
     """Where the chunks of a stored array end along an axis; shards count as chunks."""
-    grid, length = array._metadata.grid[axis], int(array.shape[axis])
+    grid, length = metadata_of(array).grid[axis], int(array.shape[axis])
     # What is declared beyond the axis takes no memory.
     runs = [
         (size, min(count, -(-length // size)))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zarrix import _engine
+from zarrix._array.access import current_snapshot
 from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
 
@@ -86,15 +87,14 @@ class _Part:
     def native(self) -> Iterator[tuple[Any, Any, Any, str, None, None]]:
         """What the engine is given: for each range that of values, then that of columns."""
         data, indices = self._matrix._members
-        data._refresh()
-        indices._refresh()
+        values, columns = (current_snapshot(member).io for member in (data, indices))
         starts = np.ascontiguousarray(self._begins.reshape(-1, 1, 1))
         firsts = self._offsets[self._firsts].tolist()
         sizes = (self._ends - self._begins).tolist()
         for start, first, size in zip(starts, firsts, sizes, strict=True):
             part = slice(first, first + size)
-            yield data._io, start, self._values[None, part], "inside", None, None
-            yield indices._io, start, self._columns[None, part], "inside", None, None
+            yield values, start, self._values[None, part], "inside", None, None
+            yield columns, start, self._columns[None, part], "inside", None, None
 
     def fail(self, number: int) -> Ints:
         """Make the elements of a range 0; the samples that it has."""

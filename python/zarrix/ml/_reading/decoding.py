@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.chunks import bounds_along, numbers_along
@@ -82,7 +83,7 @@ def overlap_of_blocks(dataset: Any) -> float:
     further = np.zeros(len(last))
     for group in np.unique(groups):
         here = np.flatnonzero(groups == group)
-        metadata, length = arrays[group]._metadata, int(arrays[group].shape[axis])
+        metadata, length = metadata_of(arrays[group]), int(arrays[group].shape[axis])
         if not length:
             continue
         grid, inner = metadata.grid[axis], metadata.inner_grid[axis]
@@ -154,7 +155,7 @@ def _touched_of(array: Array, begins: Ints, ends: Ints, samples: Ints) -> tuple[
         begins, ends, samples = begins[is_read], ends[is_read], samples[is_read]
     if not len(samples) or not shape.all():
         return 0, 0
-    grid = array._metadata.inner_grid
+    grid = metadata_of(array).inner_grid
     low = np.minimum(np.maximum(begins, 0), shape - 1)
     high = np.minimum(np.maximum(ends, 1), shape) - 1
     firsts, lasts = np.empty_like(low), np.empty_like(high)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zarrix import _engine
+from zarrix._array.access import current_snapshot, options_of
 from zarrix._array.array import Array
 from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
@@ -113,7 +114,7 @@ class Frozen:
         return source._replace(array=self._array(array))
 
     def _array(self, array: Any) -> Any:
-        if type(array) is not Array or array._is_view:
+        if type(array) is not Array or array.is_view:
             return array
         stores = (array.store, array.chunk_store)
         if not any(isinstance(store, RemoteStore) for store in stores):
@@ -150,14 +151,14 @@ def fetch(
         if not is_native(entry):
             _read_alone(entry, cancel)
             continue
-        array._refresh()
+        snapshot = current_snapshot(array)
         # The shape and dtype of a native entry, without a call for each.
-        metadata = array._metadata
+        metadata = snapshot.metadata
         if metadata.shape != shape or metadata.dtype != dtype:
             _check_changed(entry)
         padding = padding if entry.border == "pad" else None
         buffer: Any = entry.starts
-        native.append((array._io, buffer, entry.out, entry.border, padding, conversion))
+        native.append((snapshot.io, buffer, entry.out, entry.border, padding, conversion))
         numbers.append(number)
     if sparse:
         _read_sparse(entries, sparse, cancel, tolerate, threads)
@@ -189,7 +190,11 @@ def _check_changed(entry: Entry) -> None:
 def is_native(entry: Entry) -> bool:
     """Whether the engine fills an entry; it reads no arrays in memory, views, or text."""
     array = entry.source.array
-    return type(array) is Array and array._cast_to is None and entry.out.dtype.kind not in "OT"
+    return (
+        type(array) is Array
+        and options_of(array).cast_to is None
+        and entry.out.dtype.kind not in "OT"
+    )
 
 
 def _read_sparse(

@@ -1,0 +1,270 @@
+"""A handle of a stored array: where it is, how it was opened, and the last known snapshot of it.
+
+Users see `zarrix._array.array.Array`, which adds properties, reading and writing; those take what
+they need from a handle and are functions of other files. A change of metadata always starts from
+the stored document, under the store's lock, and never from the snapshot. Therefore several
+processes can append to one array.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from types import GenericAlias
+from typing import Any, ClassVar, Self, cast
+
+from zarrix._array.options import ArrayOptions
+from zarrix._array.snapshot import ArraySnapshot, parse, snapshot_of
+from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.literals import Order
+from zarrix._nodes import nodes
+from zarrix._nodes.attributes import Attributes
+from zarrix._nodes.consolidate import update_consolidated
+from zarrix._nodes.existing import not_found
+from zarrix._nodes.location import Location
+from zarrix._nodes.member import Member
+from zarrix._runtime.config import config
+from zarrix._runtime.system import on_fork
+from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
+
+__all__ = ["ArrayHandle"]
+
+
+# Threads that share an array adopt their changes in the order in which they were stored. No I/O
+# happens under the lock, and a forked child gets a free lock.
+_change_numbers = itertools.count(1)
+_adopting = threading.Lock()
+
+
+def _free_lock() -> None:
+    global _adopting
+    _adopting = threading.Lock()
+
+
+on_fork(after_in_child=_free_lock)
+
+
+class ArrayHandle(Member):
+    """Location, options and snapshot of an array; users see `Array`.
+
+    The snapshot is replaced by one assignment: a thread that takes it once sees one state of the
+    array, also while other threads change it.
+    """
+
+    __slots__ = ("__weakref__", "_adopted", "_attrs", "_location", "_options", "_snapshot")
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+
+    _options: ArrayOptions
+    _snapshot: ArraySnapshot
+    _adopted: int
+
+    def __init__(
+        self,
+        store: Any,
+        path: str | None = None,
+        read_only: bool = False,
+        chunk_store: Any = None,
+        synchronizer: Any = None,
+        cache_metadata: bool = True,
+        cache_attrs: bool = True,
+        partial_decompress: bool | None = None,
+        write_empty_chunks: bool | None = None,
+        zarr_version: int | None = None,
+        meta_array: Any = None,
+        allow_pickle: bool = False,
+        checksum: bool = False,
+        *,
+        read_missing_chunks: bool | None = None,
+        order: Order = "C",
+    ) -> None:
+        counterpart = getattr(store, "_sync", None)
+        if isinstance(counterpart, ArrayHandle):
+            self._be_handle_of(counterpart)
+            return
+        location = Location.of(store, path, zarr_version, chunk_store=chunk_store)
+        node = location.find()
+        if node is None or node.kind != "array":
+            raise _array_missing(location)
+        options = ArrayOptions(
+            read_only=read_only,
+            synchronizer=synchronizer,
+            cache_metadata=cache_metadata,
+            cache_attrs=cache_attrs,
+            write_empty_chunks=write_empty_chunks,
+            meta_array=meta_array,
+            allow_pickle=allow_pickle,
+            checksum=checksum,
+            read_missing_chunks=read_missing_chunks,
+            order=order,
+        )
+        self._open(location, node, options)
+
+    def _be_handle_of(self, other: ArrayHandle) -> None:
+        """Be a handle of the same array: `Array` of an `AsyncArray`."""
+        self._location, self._options, self._attrs = other._location, other._options, other._attrs
+        self._adopted, self._snapshot = other._adopted, other._snapshot
+
+    @classmethod
+    def _at(cls, location: Location, node: nodes.Node, options: ArrayOptions) -> Self:
+        """The array of ``node``, without another lookup."""
+        new = cls.__new__(cls)
+        new._open(location, node, options)
+        return new
+
+    def _open(self, location: Location, node: nodes.Node, options: ArrayOptions) -> None:
+        store, path, _, _ = location
+        self._location = location
+        options = self._options = options.of_open_array(store, node.zarr_format)
+        self._adopted = 0
+        label = nodes.place(store, key_of(path, ARRAY_DOCUMENT[node.zarr_format]))
+        metadata = parse(
+            node.document, label, store._dimension_separator, checksum=options.checksum
+        )
+        self._snapshot = snapshot_of(location, options, metadata, node.document)
+        self._attrs = Attributes._of_node(
+            store,
+            path,
+            node.zarr_format,
+            read_only=options.read_only,
+            cache=options.cache_attrs,
+            synchronizer=options.synchronizer,
+            stored=node.attributes,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        location, options, snapshot = self._location, self._options, self._snapshot
+        state = {
+            "store": location.store,
+            "path": location.path,
+            "read_only": options.read_only,
+            "chunk_store": location.chunk_store,
+            "synchronizer": options.synchronizer,
+            "cache_metadata": options.cache_metadata,
+            "cache_attrs": self._attrs.cache,
+            "write_empty_chunks": options.write_empty_chunks,
+            "meta_array": options.meta_array,
+            "allow_pickle": options.allow_pickle,
+            "checksum": options.checksum,
+            "read_missing_chunks": options.read_missing_chunks,
+            "order": snapshot.order,
+        }
+        if options.is_view:
+            state["view"] = (replace(snapshot.metadata), options.cast_to)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        view = state.pop("view", None)
+        self.__init__(**state)  # type: ignore[misc]
+        if view is not None:
+            metadata, cast_to = view
+            self._reopen(metadata, cast_to=cast_to)
+
+    def _reopen(self, metadata: ArrayMetadata, **options: Any) -> None:
+        """Become a view: other metadata of the same document, and other options."""
+        old = self._snapshot
+        changed = self._options._replace(is_view=True, **options)
+        # The label is that of the document, whose name determines its format.
+        metadata = metadata.at(old.metadata.where)
+        self._snapshot = snapshot_of(self._location, changed, metadata, old.document)
+        self._options = changed
+
+    def _set_read_only(self, read_only: bool) -> None:
+        self._options = self._options._replace(read_only=read_only)
+        snapshot = self._snapshot
+        is_plain = snapshot.is_plain_read and not read_only and self._options.synchronizer is None
+        self._snapshot = replace(snapshot, is_plain_write=is_plain)
+
+    def _document_key(self) -> str:
+        return key_of(self._location.path, self._snapshot.metadata.document_name)
+
+    def _load(self) -> ArraySnapshot:
+        """The snapshot of the stored metadata, which replaces one of other metadata."""
+        document = self._location.store._value(self._document_key())
+        if document is None:
+            raise _array_missing(self._location)
+        snapshot = self._snapshot
+        if document != snapshot.document:
+            metadata = self._parse(document)
+            snapshot = snapshot_of(self._location, self._options, metadata, document)
+            self._snapshot = snapshot
+        return snapshot
+
+    def _current(self) -> ArraySnapshot:
+        """The snapshot; that of the stored metadata if it is not cached."""
+        options = self._options
+        return self._snapshot if options.cache_metadata or options.is_view else self._load()
+
+    def _parse(self, document: Any) -> ArrayMetadata:
+        store = self._location.store
+        label = nodes.place(store, self._document_key())
+        checksum = self._options.checksum
+        return parse(bytes(document), label, store._dimension_separator, checksum=checksum)
+
+    @property
+    def _fsync(self) -> bool:
+        """Whether writes are synced, as set for the store or in the current config."""
+        syncs = self._snapshot.syncs
+        return config.syncs if syncs is None else syncs
+
+    def _forbid_on_view(self) -> None:
+        if self._options.is_view:
+            raise PermissionError(
+                "a view cannot change the shape or fill value of its array; "
+                "operation not permitted for views"
+            )
+
+    def _rewrite(self, change: Callable[[ArrayMetadata], ArrayMetadata]) -> ArraySnapshot:
+        """Replace the stored metadata by the result of ``change``, under its lock. Returns the
+        snapshot of what was stored; a later change by another thread may be adopted already.
+        """
+        self._forbid_on_view()
+        store, path, _, _ = self._location
+        zarr_format = self._snapshot.metadata.zarr_format
+        number = 0
+
+        def rewrite(document: bytes | None) -> bytes:
+            nonlocal number
+            if document is None:
+                raise _array_missing(self._location)
+            number = next(_change_numbers)
+            changed = nodes.array_document(change(self._parse(document)))
+            # Nothing is stored that could not be opened again.
+            self._parse(changed)
+            return changed
+
+        stored = store.update_value(self._document_key(), rewrite)
+        update_consolidated(store, path, zarr_format)
+        snapshot = snapshot_of(self._location, self._options, self._parse(stored), stored)
+        with _adopting:
+            if number > self._adopted:
+                self._adopted = number
+                self._snapshot = snapshot
+        return snapshot
+
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Raise an error if the array is read-only; otherwise return the lock for the write."""
+        options = self._options
+        if options.cast_to is not None:
+            raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
+        if options.read_only:
+            raise ReadOnlyError(
+                f"{self._title()} is read-only; open it with mode='r+' to change it"
+            )
+        if options.synchronizer is None:
+            return nullcontext()
+        return cast("AbstractContextManager[Any]", options.synchronizer[self._document_key()])
+
+    def _title(self) -> str:
+        path = self._location.path
+        return f"array {'/' + path!r}" if path else "the array"
+
+
+def _array_missing(location: Location) -> Exception:
+    if nodes.has_group(location.store, location.path):
+        return ArrayNotFoundError(f"{location.describe()} is a group, not an array")
+    return not_found(location, "array")

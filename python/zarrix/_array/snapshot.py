@@ -1,0 +1,136 @@
+"""What an array object knows at one moment of the stored array: one value that never changes.
+
+An array has one snapshot, and replaces it by one assignment. A thread that reads takes it once, and
+so has metadata, engine array and dtypes of one state of the array, also while others change it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zarrix import _engine
+from zarrix._array.options import ArrayOptions
+from zarrix._metadata import v2, v3
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.checksum import with_frame_checksum
+from zarrix._metadata.literals import Order
+from zarrix._metadata.replaced import judge_of
+from zarrix._nodes.engine_array import OpenedDocument, engine_array
+from zarrix._nodes.location import Location
+from zarrix._stores.keys import ZARRAY, key_of
+
+__all__ = ["ArraySnapshot", "engine_array_of", "parse", "snapshot_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySnapshot:
+    """The metadata of an array, and what follows from it and from the options.
+
+    Attributes
+    ----------
+    metadata : ArrayMetadata
+    document : bytes or None
+        The stored document of the metadata; None if it is not stored as it is.
+    io : ArrayIO
+        The engine's array.
+    order : {'C', 'F'}
+        The order in memory of what is read.
+    is_plain_read, is_plain_write : bool
+        Whether the fast path of ``z[key]`` and of ``z[key] = value`` does all that is needed.
+    large_result : int
+        The number of elements from which on a result may take the memory of another.
+    syncs : bool or None
+        Whether writes are synced; None if the current config decides.
+    """
+
+    metadata: ArrayMetadata
+    document: bytes | None
+    io: _engine.ArrayIO
+    order: Order
+    is_plain_read: bool
+    is_plain_write: bool
+    large_result: int
+    syncs: bool | None
+
+
+def snapshot_of(
+    location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
+) -> ArraySnapshot:
+    """The snapshot of an array with this metadata."""
+    is_plain = options.cache_metadata and options.cast_to is None
+    store = location.store
+    return ArraySnapshot(
+        metadata,
+        document,
+        engine_array_of(location, options, metadata, document),
+        metadata.order if metadata.zarr_format == 2 else options.order,
+        is_plain,
+        is_plain and not options.read_only and options.synchronizer is None,
+        _engine.LARGE_RESULT_BYTES // max(1, metadata.dtype.itemsize),
+        None if store._durability is None else store.syncs,
+    )
+
+
+def engine_array_of(
+    location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
+) -> _engine.ArrayIO:
+    """The engine's array for ``metadata``, which need not be the stored one."""
+    return engine_array(
+        location.chunks,
+        location.path,
+        metadata,
+        write_empty_chunks=bool(options.write_empty_chunks),
+        allow_pickle=options.allow_pickle,
+        read_missing_chunks=bool(options.read_missing_chunks),
+        document=_opened(location, options, metadata, document),
+    )
+
+
+def _opened(
+    location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
+) -> OpenedDocument | None:
+    """The document that the engine compares with the stored one; None if it is in another store."""
+    if document is None or location.chunk_store is not None or options.is_detached:
+        return None
+    store = location.store
+    vouching = store.vouching_for(key_of(location.path, metadata.document_name))
+    return document, vouching, judge_of(document, metadata.where, store._dimension_separator)
+
+
+# Parsing and binding are most of the cost of opening, and members of a group often have equal
+# documents. Therefore the results for the last documents of moderate length are cached.
+_MAX_CACHED_BYTES = 2**14
+_MAX_CACHED = 256
+_cached: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
+
+
+def parse(
+    document: bytes, label: str, separator: str | None, *, checksum: bool = False
+) -> ArrayMetadata:
+    """Parse the document of an array.
+
+    Parameters
+    ----------
+    document : bytes
+    label : str
+        The document in messages; its end determines the format.
+    separator : str or None
+        That of chunk keys in the store, if it has its own.
+    checksum : bool
+        Add a checksum to new zstd frames of v2.
+    """
+    is_v2 = label.endswith(ZARRAY)
+    question = (document, is_v2, separator)
+    found = _cached.get(question)
+    if found is not None:
+        found = found.at(label)
+    else:
+        if is_v2:
+            found = v2.parse_array(document, label, default_separator=separator)
+        else:
+            found = v3.parse_array(document, label)
+        if len(document) <= _MAX_CACHED_BYTES:
+            if len(_cached) >= _MAX_CACHED:
+                _cached.clear()
+            _cached[question] = found
+    return with_frame_checksum(found) if checksum else found
