@@ -7,7 +7,7 @@ import pytest
 import zarrix as zarr
 from ml.data import scenes
 from zarrix import ml
-from zarrix.ml._loading import fill as _fill
+from zarrix.ml._loading import batch_reader as _batch_reader
 
 
 def dataset(kind: str, fields: dict[str, Any], border: str) -> Any:
@@ -64,13 +64,13 @@ def test_the_first_batch_does_not_wait_for_the_epoch(
     monkeypatch: pytest.MonkeyPatch, shuffle: str
 ) -> None:
     read: list[int] = []
-    original = _fill.fetch
+    original = _batch_reader.fetch
 
     def counted(entries: Any, *more: Any, **keywords: Any) -> None:
         read.append(sum(len(entry.starts) for entry in entries))
         original(entries, *more, **keywords)
 
-    monkeypatch.setattr(_fill, "fetch", counted)
+    monkeypatch.setattr(_batch_reader, "fetch", counted)
     rows = ml.Rows({"x": np.zeros((20_000, 8))})
     batches = iter(ml.Loader(rows, 10, shuffle=shuffle, prefetch=0))
     next(batches)

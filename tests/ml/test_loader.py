@@ -19,7 +19,8 @@ from ml.data import items_of, numbered, scenes
 from waiting import PATIENCE_S
 from zarrix import _engine, ml
 from zarrix.ml._loading import passes as _passes
-from zarrix.ml._loading.fill import Filler
+from zarrix.ml._loading.batch_reader import BatchReader
+from zarrix.ml._loading.fill_size import FillSize
 from zarrix.ml._reading import fetch as _fetch
 from zarrix.ml._reading.pace import Pace
 
@@ -50,7 +51,7 @@ def test_memory_of_batches_is_used_again() -> None:
         held.add(batch["x"].ctypes.data)
         del batch
     assert len(held) < 60
-    assert loader._running._filler._slots.held_bytes < 2**19
+    assert loader._slots.held_bytes < 2**19
 
 
 @pytest.mark.parametrize("is_fast", [False, True])
@@ -63,23 +64,23 @@ def test_a_fill_uses_the_memory_that_waiting_batches_leave(
     each, hold = 16 * 64 * 8, 40
     loader = ml.Loader(ml.Rows({"x": z}), 16, shuffle=shuffle, memory=hold * each)
     fills = []
-    window, next_fill = Filler._window, Filler._next_fill
+    window, after = BatchReader.window, FillSize.after
 
-    def drained(self: Any) -> int:
+    def drained(self: Any, count: int, waiting: Any, pace: Pace) -> int:
         """A consumer that is faster than the loader has used all batches by now."""
-        while is_fast and self._ready:
+        while is_fast and waiting:
             time.sleep(0.001)
-        return next_fill(self)
+        return after(self, count, waiting, pace)
 
     def watched(self: Any, planned: Any) -> Any:
         if planned:
             fills.append(len(planned))
             # The consumer has one batch, and takes the next one before it gives that up.
-            assert len(self._ready) + len(planned) + 2 <= hold
+            assert len(loader._running._filler._ready) + len(planned) + 2 <= hold
         return window(self, planned)
 
-    monkeypatch.setattr(Filler, "_window", watched)
-    monkeypatch.setattr(Filler, "_next_fill", drained)
+    monkeypatch.setattr(BatchReader, "window", watched)
+    monkeypatch.setattr(FillSize, "after", drained)
     seen = []
     for batch in loader:
         assert np.array_equal(batch["x"][:, 0], batch["item"] * 64)
@@ -107,13 +108,13 @@ def test_a_consumer_with_steps_need_not_wait_for_a_long_fill(
     z = zarr.array(np.arange(4096 * 64, dtype="f8").reshape(4096, 64), chunks=(64, 64))
     loader = ml.Loader(ml.Rows({"x": z}), 16, shuffle="full", memory=40 * 16 * 64 * 8)
     fills = []
-    window = Filler._window
+    window = BatchReader.window
 
     def watched(self: Any, planned: Any) -> Any:
         fills.append(len(planned))
         return window(self, planned)
 
-    monkeypatch.setattr(Filler, "_window", watched)
+    monkeypatch.setattr(BatchReader, "window", watched)
     batches = iter(loader)
     next(batches)
     filler = loader._running._filler

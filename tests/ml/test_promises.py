@@ -83,7 +83,7 @@ def test_memory_is_bounded_over_2000_batches() -> None:
         tracemalloc.stop()
     assert number == 1999
     assert max(peaks) < 2**20 + 2**19
-    assert loader._running._filler._slots.held_bytes <= 2**18
+    assert loader._slots.held_bytes <= 2**18
 
 
 def test_the_order_of_a_billion_items_takes_no_memory() -> None:

@@ -16,7 +16,7 @@ from zarrix._runtime.sizes import parse_size
 from zarrix.ml._datasets.dataset import Dataset, digest_of
 from zarrix.ml._datasets.mix import Mix
 from zarrix.ml._loading.epochs import choose, cumulative_weights, order_of, sample_bytes
-from zarrix.ml._loading.fill import Filler
+from zarrix.ml._loading.filler import ReadHere
 from zarrix.ml._loading.options import CorruptRule, Options
 from zarrix.ml._loading.passes import Batches, Indices
 from zarrix.ml._loading.plan import Plan, plan_of
@@ -519,4 +519,4 @@ def _first_of(options: Options, schedule: Schedule) -> Any:
             f"{schedule.whole}, and drop_last leaves them out"
         )
     options = replace(options, prefetch=0, counters=Counters(), errors=[])
-    return Filler(options, schedule).filled()[0].batch
+    return ReadHere(options, schedule).filled()[0].batch

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
-from zarrix.ml._loading.fill import Filled, Filler
+from zarrix.ml._loading.filler import Filler, ReadHere
+from zarrix.ml._loading.finishing import Filled
 from zarrix.ml._loading.options import Options
+from zarrix.ml._loading.read_ahead import ReadAhead
 from zarrix.ml._order.position import Position
 from zarrix.ml._order.schedule import Schedule
 
@@ -42,7 +44,8 @@ class Pass:
         # A loader has its newest iterator, which must not keep it alive in turn.
         self._loader = weakref.ref(loader)
         self.schedule, self.finished = schedule, False
-        self.position = replace(loader._position, seen=schedule.first)
+        self._whole = schedule.whole
+        self.position = loader._position._replace(seen=schedule.first)
 
     def _newest_of(self) -> _Loader | None:
         """The loader, if it is in this epoch and has made no other iterator since."""
@@ -75,7 +78,7 @@ class Indices(Pass, Iterator[list[int]]):
         if found is None:
             self._finish()
             raise StopIteration
-        self._move(self.schedule.whole)
+        self._move(self._whole)
         return found
 
     def close(self) -> None:
@@ -98,7 +101,8 @@ class Batches(Pass, Iterator[Any]):
 
     def __init__(self, loader: _Loader, options: Options, schedule: Schedule) -> None:
         super().__init__(loader, schedule)
-        self._filler = Filler(options, schedule)
+        reads = ReadAhead if options.prefetch else ReadHere
+        self._filler: Filler = reads(options, schedule)
         # At exit, fillers are closed by themselves, however long it takes.
         weakref.finalize(self, self._filler.close, _DROPPED_S).atexit = False
         # Threads that share this iterator take different batches. A batch is here until the call
@@ -123,7 +127,7 @@ class Batches(Pass, Iterator[Any]):
                 del ready[0]
         batch, samples = taken[thread]
         filler.took(samples, since)
-        loader, whole = self._newest_of(), self.schedule.whole
+        loader, whole = self._newest_of(), self._whole
         while True:
             before = self.position
             position = before.delivered(whole)

@@ -10,7 +10,7 @@ import numpy as np
 
 from zarrix._display.table import info_table
 from zarrix.ml._loading.epochs import choose, order_of, randomness, sample_bytes
-from zarrix.ml._loading.fill import batches_of_a_fill
+from zarrix.ml._loading.fill_size import batches_of_a_fill
 from zarrix.ml._order.order import Blocks
 from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.state import OrderChoice

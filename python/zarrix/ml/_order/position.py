@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Position"]
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """How many samples of an epoch were delivered.
 
     It is replaced as a whole, so that a signal handler or another thread never sees the samples of
@@ -17,7 +16,7 @@ class Position:
 
     epoch: int = 0
     seen: int = 0
-    #: Whether a pass delivered samples from here. The next pass is then of the next epoch.
+    # Whether a pass delivered samples from here. The next pass is then of the next epoch.
     has_pass: bool = False
 
     def delivered(self, samples: int) -> Position:

@@ -1,0 +1,151 @@
+"""Reading planned batches: all of a fill and then their delivery, or both at the same time."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from zarrix.ml._loading.damage import Repair
+from zarrix.ml._loading.finishing import Filled, Finishing
+from zarrix.ml._loading.options import Options
+from zarrix.ml._loading.planned import Planned
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.fetch import Cancel, Entry, fetch
+from zarrix.ml._reading.reading import Reading
+
+__all__ = ["BatchReader", "Failure", "Fill"]
+
+
+class Failure(NamedTuple):
+    """What ended the delivery of a fill, and the batches that it left."""
+
+    error: Exception
+    rest: list[Planned]
+
+
+class Fill(NamedTuple):
+    """The batches that were read; those before one that failed are delivered first."""
+
+    ready: list[Filled]
+    failure: Failure | None
+
+
+class _Allocated(NamedTuple):
+    """A batch whose samples are complete when so many entries of its call are."""
+
+    planned: Planned
+    batch: Batch
+    end: int
+
+
+class BatchReader:
+    """Reads the batches of one pass, in their order, until it is cancelled."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self.cancel = Cancel()
+        self._finishing = Finishing(options, self.cancel)
+        # The batch of which only the first samples were read.
+        self._divided: tuple[Planned, Batch] | None = None
+
+    def forget(self) -> None:
+        """Let go of the samples of a batch whose other samples are not read any more."""
+        self._divided = None
+
+    def read(self, planned: list[Planned]) -> Fill:
+        """Read batches by one call; an error of the first one is raised."""
+        since, options = time.perf_counter(), self._options
+        batches: list[Batch] = []
+        entries: list[Entry] = []
+        cuts = [0]
+        for one in planned:
+            batch, more = options.dataset._batch(one.draws, options.slots)
+            batches.append(batch)
+            entries.extend(more)
+            cuts.append(len(entries))
+        if options.corrupt.kind == "raise":
+            fetch(entries, self.cancel, threads=options.threads)
+        else:
+            repair = Repair(options, [one.draws for one in planned], entries, cuts)
+            fetch(entries, self.cancel, repair, threads=options.threads)
+            repair.finish(batches, self.cancel)
+        for batch, one in zip(batches, planned, strict=True):
+            self._finishing.check(batch, one)
+        size = sum(entry.out.nbytes for entry in entries)
+        options.counters.read(time.perf_counter() - since, size)
+        return self._delivered(batches, planned)
+
+    def _delivered(self, batches: list[Batch], planned: list[Planned]) -> Fill:
+        ready: list[Filled] = []
+        for place, batch in enumerate(batches):
+            if self.cancel.is_cancelled:
+                break
+            try:
+                ready.append(self._finishing.deliver(batch, planned[place]))
+            except Exception as error:
+                if not ready:
+                    raise
+                return Fill(ready, Failure(error, planned[place:]))
+        return Fill(ready, None)
+
+    def window(self, planned: list[Planned]) -> Iterator[Filled]:
+        """Batches of one window, each as soon as it is complete, while the others are read."""
+        finishing = self._finishing
+        waiting, entries = self._allocate(planned)
+        if not entries:
+            return
+        reading = self._begin(entries)
+        # The batches are the consumer's: what it has used is free for the next window.
+        del entries
+        try:
+            while waiting and not self.cancel.is_cancelled and reading.has(waiting[0].end):
+                one, batch, _ = waiting.popleft()
+                finishing.check(batch, one)
+                yield finishing.deliver(batch, one)
+                del batch
+        finally:
+            reading.join()
+        if reading.error is None or self.cancel.is_cancelled:
+            return
+        # One by one, so that all batches before the one that fails are delivered.
+        again = [one for one, _, _ in waiting]
+        if self._divided is not None:
+            again.append(self._divided[0])
+            self._divided = None
+        waiting.clear()
+        for one in again:
+            yield from self.read([one]).ready
+
+    def _begin(self, entries: list[Entry]) -> Reading:
+        options, size = self._options, sum(entry.out.nbytes for entry in entries)
+        return Reading(
+            entries,
+            self.cancel,
+            lambda seconds: options.counters.read(seconds, size),
+            options.threads,
+        )
+
+    def _allocate(self, planned: list[Planned]) -> tuple[deque[_Allocated], list[Entry]]:
+        """The batches that a window completes, in order, and the entries of all its samples."""
+        dataset, slots = self._options.dataset, self._options.slots
+        waiting: deque[_Allocated] = deque()
+        entries: list[Entry] = []
+        divided, self._divided = self._divided, None
+        if divided is not None:
+            one, batch = divided
+            rest = slice(one.inside, len(one.draws))
+            entries += dataset._entries(one.draws[rest], batch, np.arange(rest.start, rest.stop))
+            waiting.append(_Allocated(one, batch, len(entries)))
+        for one in planned:
+            batch, more = dataset._batch(one.draws, slots)
+            if one.is_divided and one is planned[-1]:
+                self._divided = one, batch
+                entries += dataset._entries(one.draws[0 : one.inside], batch)
+            else:
+                entries += more
+                waiting.append(_Allocated(one, batch, len(entries)))
+        return waiting, entries

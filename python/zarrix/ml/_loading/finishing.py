@@ -1,0 +1,69 @@
+"""What becomes of a batch between the reading of its samples and its delivery."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zarrix.ml._loading.options import Options
+from zarrix.ml._loading.planned import Planned
+from zarrix.ml._order.random import key_of
+from zarrix.ml._reading.batch import Batch
+from zarrix.ml._reading.fetch import Cancel
+from zarrix.ml._reading.substitutes import settle
+
+__all__ = ["Filled", "Finishing"]
+
+
+class Filled(NamedTuple):
+    """What the caller gets of a batch, which may be anything, and how many samples it has."""
+
+    batch: Any
+    samples: int
+
+
+class Finishing:
+    """Marks, replaces, transforms and converts the samples of batches."""
+
+    def __init__(self, options: Options, cancel: Cancel) -> None:
+        self._options, self._cancel = options, cancel
+        self._kinds = options.dataset._kinds()
+        self._nan_rules = options.dataset._nan_rules()
+        self._marks = options.marks or options.corrupt.kind == "fill"
+
+    def check(self, batch: Batch, planned: Planned) -> None:
+        """Give the batch its seeds, say what is valid if that is asked for, and apply NaN rules."""
+        batch.seeds = batch.pop("seeds")
+        if self._marks:
+            valid = batch.get("valid")
+            valid = np.ones(len(planned.draws), np.bool_) if valid is None else valid
+            batch["valid"] = valid if planned.valid is None else valid & planned.valid
+        if self._nan_rules:
+            options = self._options
+            options.counters.rejected += settle(
+                options.dataset,
+                self._nan_rules,
+                batch,
+                planned.draws,
+                options.seed,
+                options.epoch,
+                cancel=self._cancel,
+                passes=options.corrupt.kind != "raise",
+            )
+
+    def deliver(self, batch: Batch, planned: Planned) -> Filled:
+        """The batch as the caller gets it: transformed and converted."""
+        options = self._options
+        result: Any = batch
+        if options.transform is not None:
+            since = time.perf_counter()
+            first = int(planned.draws.items[0])
+            key = key_of(options.seed, "batch", options.epoch, first)
+            result = options.transform(batch, np.random.Generator(np.random.Philox(key=key)))
+            result = batch if result is None else result
+            options.counters.transform_s += time.perf_counter() - since
+        if options.deliver is not None:
+            result = options.deliver(result, self._kinds)
+        return Filled(result, len(planned.draws))
