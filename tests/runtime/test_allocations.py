@@ -72,17 +72,13 @@ ALLOWED: dict[str, dict[str, str]] = {
 }
 
 # Lists whose length a selection, a shard or a call decides grow in these rooms.
-GROWING_ROOMS = ("engine/selection/", "engine/calls/", "engine/read/")
+GROWING_ROOMS = ("engine/selection/", "engine/calls/", "engine/read/", "engine/elements/")
 GROWS = re.compile(r"\.(?:push|extend|push_back)\(|\bcollect(?:\(|::<)|\bfrom_iter\(")
 PIECES = "MOST_PIECES of a call"
 ROOM = "room was made before, fallibly"
 ENTRIES = "an entry for each that the caller passed"
 ONE_CHUNK = "indices in one chunk, of a list that the caller passed"
 GROWING: dict[str, dict[str, str]] = {
-    "engine/calls/block_means.rs": {
-        "source.shape().iter().zip(factors)": AXES,
-        "block.push(": AXES,
-    },
     "engine/calls/many.rs": {
         "let mut counts: Vec<AtomicUsize>": ENTRIES,
         "groups.push(Group": ENTRIES,
@@ -119,10 +115,6 @@ GROWING: dict[str, dict[str, str]] = {
         "runs.push(": "as many as places, which have room",
         "inside.push(": "as many as places, which have room",
     },
-    "engine/calls/summary.rs": {
-        "let edges: Vec<T::Edge>": ENTRIES,
-        ".collect(),": ENTRIES,
-    },
     "engine/calls/windows.rs": {
         "plans.push(plan)": ROOM,
         "*plan = plan.iter().flat_map(Segment::singles)": "an index for each conversion",
@@ -134,6 +126,12 @@ GROWING: dict[str, dict[str, str]] = {
         "repeated.extend(": ROOM,
         "shape.extend(": AXES,
     },
+    "engine/elements/block_means.rs": {
+        "source.shape().iter().zip(factors)": AXES,
+        "row.axes.push(": AXES,
+    },
+    "engine/elements/histogram.rs": {"let bins = (1..edges.len())": ENTRIES},
+    "engine/elements/summary.rs": {"let edges: Vec<T::Edge>": ENTRIES},
     "engine/read/batched.rs": {
         "Self::Inner { found, .. } =>": "as many as found, which grew fallibly",
         "Self::Pages(runs) =>": "pages of a chunk, which is in memory",

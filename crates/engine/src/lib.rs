@@ -13,6 +13,7 @@ mod array;
 mod cache;
 mod calls;
 mod chunk;
+mod elements;
 mod error;
 mod layout;
 mod memory;
@@ -29,12 +30,15 @@ pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
-pub use calls::block_means::block_means;
 pub use calls::many::{Convert, Entry, Failure, read_many};
 pub use calls::progress::Progress;
-pub use calls::summary::{Extreme, Leading, Summary, Wanted, summarize};
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};
+pub use elements::bit_counts::LeadingBits;
+pub use elements::block_means::block_means;
+pub use elements::moments::Moments;
+pub use elements::scalar::Extreme;
+pub use elements::summary::{Summary, SummaryRequest, summarize};
 pub use error::{EngineError, Result};
 pub use layout::chunk::ForeignCodecs;
 pub use layout::chunk_shapes::{Chain, ChainOf};

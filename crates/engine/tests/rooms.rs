@@ -8,7 +8,7 @@ const LAYERS: [&[&str]; 9] = [
     &["calls"],
     &["read", "write"],
     &["array"],
-    &["cache"],
+    &["cache", "elements"],
     &["chunk"],
     &["selection"],
     &["layout"],

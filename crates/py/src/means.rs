@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use zarrix_engine::{Extreme, Float, Leading, Number, Wanted};
+use zarrix_engine::{Extreme, Float, LeadingBits, Number, SummaryRequest};
 
 use crate::buffer::{Readable, Writable};
 use crate::many::number_of;
@@ -33,7 +33,7 @@ pub fn block_means(
 
 #[pyfunction]
 #[pyo3(signature = (source, dtype, *, fill, skip, moments, leading, edges))]
-#[expect(clippy::too_many_arguments, reason = "each is a part of what is wanted, by name")]
+#[expect(clippy::too_many_arguments, reason = "each is a part of the request, by name")]
 pub fn summarize<'py>(
     py: Python<'py>,
     source: Readable,
@@ -56,22 +56,22 @@ pub fn summarize<'py>(
     if swapped && bytes > 1 {
         return Err(refused());
     }
-    let wanted = Wanted {
+    let request = SummaryRequest {
         fill: fill.as_deref(),
         skip_fill: skip == "fill",
         skip_nan: skip != "none",
         moments,
         leading: match leading {
             None => None,
-            Some("f4") => Some(Leading::Float32),
-            Some(_) => Some(Leading::Own),
+            Some("f4") => Some(LeadingBits::Float32),
+            Some(_) => Some(LeadingBits::Own),
         },
         edges: &edges,
     };
     let source = source.source(bytes)?;
     let signals = Signals::default();
     let found = py
-        .detach(|| zarrix_engine::summarize(source, number, wanted, &|| signals.interrupt()))
+        .detach(|| zarrix_engine::summarize(source, number, request, &|| signals.interrupt()))
         .map_err(|error| signals.raise(py, &error, "a summary"))?;
     let own = &found.moments;
     let (least, largest) = match own.extremes {

@@ -20,8 +20,8 @@ const TASK_BYTES: usize = 1 << 18;
 
 /// With at most as many elements in a block, the sums of types of two bytes fit into 32 bits, and
 /// those of four bytes into 64.
-const MOST_NARROW: usize = 1 << 15;
-const MOST_WIDE: usize = 1 << 31;
+const MAX_ELEMENTS_OF_I32: usize = 1 << 15;
+const MAX_ELEMENTS_OF_I64: usize = 1 << 31;
 
 /// Writes the mean of each block of `factors` elements of `source` to `target`.
 ///
@@ -45,22 +45,22 @@ pub fn block_means(
         source.shape().iter().zip(factors).map(|(n, factor)| n.div_ceil(*factor)).collect();
     check_shape(&expected, target.shape(), "the buffer of means")?;
     let size = factors.iter().try_fold(1usize, |size, factor| size.checked_mul(*factor));
-    let Some(size) = size.filter(|size| *size <= MOST_WIDE) else {
+    let Some(size) = size.filter(|size| *size <= MAX_ELEMENTS_OF_I64) else {
         return refused("blocks of more than 2^31 elements");
     };
-    let narrow = size <= MOST_NARROW;
-    let call = Call { source, target, factors };
+    let fits_i32 = size <= MAX_ELEMENTS_OF_I32;
+    let means = BlockMeans { source, target, factors };
     match number {
-        Number::U8 if narrow => call.run::<u8, i32>(interrupt),
-        Number::I8 if narrow => call.run::<i8, i32>(interrupt),
-        Number::U16 if narrow => call.run::<u16, i32>(interrupt),
-        Number::I16 if narrow => call.run::<i16, i32>(interrupt),
-        Number::U8 => call.run::<u8, i64>(interrupt),
-        Number::I8 => call.run::<i8, i64>(interrupt),
-        Number::U16 => call.run::<u16, i64>(interrupt),
-        Number::I16 => call.run::<i16, i64>(interrupt),
-        Number::U32 => call.run::<u32, i64>(interrupt),
-        Number::I32 => call.run::<i32, i64>(interrupt),
+        Number::U8 if fits_i32 => means.write::<u8, i32>(interrupt),
+        Number::I8 if fits_i32 => means.write::<i8, i32>(interrupt),
+        Number::U16 if fits_i32 => means.write::<u16, i32>(interrupt),
+        Number::I16 if fits_i32 => means.write::<i16, i32>(interrupt),
+        Number::U8 => means.write::<u8, i64>(interrupt),
+        Number::I8 => means.write::<i8, i64>(interrupt),
+        Number::U16 => means.write::<u16, i64>(interrupt),
+        Number::I16 => means.write::<i16, i64>(interrupt),
+        Number::U32 => means.write::<u32, i64>(interrupt),
+        Number::I32 => means.write::<i32, i64>(interrupt),
         _ => refused("the elements are not integers of at most four bytes"),
     }
 }
@@ -76,15 +76,15 @@ trait Sum: Copy + Default + Send + Sync {
     fn of_count(count: usize) -> Self;
 }
 
-/// An element; a mean is in the range of the elements.
-trait Element<W>: Copy + Default {
-    fn sum(self) -> W;
-    fn of_mean(mean: W) -> Self;
+/// The type of the elements, whose range a mean is in.
+trait Integer<S>: Copy + Default {
+    fn sum(self) -> S;
+    fn of_mean(mean: S) -> Self;
 }
 
 macro_rules! sum {
-    ($wide:ty, $($narrow:ty),*) => {
-        impl Sum for $wide {
+    ($sum:ty, $($integer:ty),*) => {
+        impl Sum for $sum {
             #[inline]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -108,13 +108,13 @@ macro_rules! sum {
 
             #[inline]
             fn of_count(count: usize) -> Self {
-                <$wide>::try_from(count).unwrap_or(<$wide>::MAX)
+                <$sum>::try_from(count).unwrap_or(<$sum>::MAX)
             }
         }
-        $(impl Element<$wide> for $narrow {
+        $(impl Integer<$sum> for $integer {
             #[inline]
-            fn sum(self) -> $wide {
-                <$wide>::from(self)
+            fn sum(self) -> $sum {
+                <$sum>::from(self)
             }
 
             #[inline]
@@ -122,8 +122,8 @@ macro_rules! sum {
                 clippy::cast_possible_truncation,
                 reason = "a mean is between two elements"
             )]
-            fn of_mean(mean: $wide) -> Self {
-                mean as $narrow
+            fn of_mean(mean: $sum) -> Self {
+                mean as $integer
             }
         })*
     };
@@ -133,14 +133,14 @@ sum!(i32, u8, i8, u16, i16);
 sum!(i64, u8, i8, u16, i16, u32, i32);
 
 #[derive(Clone, Copy)]
-struct Call<'a> {
+struct BlockMeans<'a> {
     source: Source<'a>,
     target: Target<'a>,
     factors: &'a [usize],
 }
 
-impl Call<'_> {
-    fn run<T: Element<W>, W: Sum>(self, interrupt: Interrupt<'_>) -> Result<()> {
+impl BlockMeans<'_> {
+    fn write<T: Integer<S>, S: Sum>(self, interrupt: Interrupt<'_>) -> Result<()> {
         let item = size_of::<T>();
         let last = self.factors.len() - 1;
         let contiguous = |shape: &[usize], strides: &[isize]| {
@@ -159,87 +159,107 @@ impl Call<'_> {
         let row_bytes = self.factors[..last].iter().product::<usize>() * self.source.shape()[last];
         let step = (TASK_BYTES / (row_bytes * item).max(1)).max(1);
         pool::run(rows.div_ceil(step), interrupt, &|task| {
-            let mut rows_of = Rows::<T, W> {
+            let mut buffers = TaskBuffers::<T, S> {
                 elements: zeros(self.source.shape()[last])?,
                 sums: zeros(self.source.shape()[last])?,
                 means: zeros(self.target.shape()[last])?,
             };
             let begin = task * step;
             for row in begin..rows.min(begin + step) {
-                self.one_row(row, &mut rows_of);
+                self.write_row(row, &mut buffers);
             }
             Ok(())
         })
     }
 
-    /// Computes a row of the target, whose number counts the rows in C order.
-    fn one_row<T: Element<W>, W: Sum>(&self, row: usize, of: &mut Rows<T, W>) {
-        let last = self.factors.len() - 1;
-        let (shape, strides) = (self.source.shape(), self.source.strides());
-        let mut left = row;
-        let (mut from, mut to) = (0, 0);
-        // The axes of the block's rows: how many elements exist, and their stride.
-        let mut block: SmallVec<[(usize, isize); 6]> = SmallVec::new();
-        for axis in (0..last).rev() {
-            let count = self.target.shape()[axis];
-            let at = left % count;
-            left /= count;
-            let begin = at * self.factors[axis];
-            from += begin.cast_signed() * strides[axis];
-            to += at.cast_signed() * self.target.strides()[axis];
-            block.push((self.factors[axis].min(shape[axis] - begin), strides[axis]));
+    /// Writes a row of the target, whose number counts the rows in C order.
+    fn write_row<T: Integer<S>, S: Sum>(&self, number: usize, buffers: &mut TaskBuffers<T, S>) {
+        let row = self.target_row(number);
+        let count = row.axes.iter().map(|(count, _)| count).product();
+        self.sum_columns(&row, count, buffers);
+        let TaskBuffers { sums, means, .. } = buffers;
+        let length = self.factors[self.factors.len() - 1];
+        let whole = sums.len() / length;
+        divide(&sums[..whole * length], &mut means[..whole], length, count);
+        if let rest @ [_, ..] = &sums[whole * length..] {
+            divide(rest, &mut means[whole..], rest.len(), count);
         }
-        let count: usize = block.iter().map(|(count, _)| count).product();
+        let out = self.target.base().wrapping_offset(row.target_offset);
+        let bytes = size_of_val(&**means);
+        // SAFETY: the row is contiguous and in the target, whose maker vouches for it, and no other
+        // task writes it.
+        unsafe { ptr::copy_nonoverlapping(means.as_ptr().cast(), out, bytes) };
+    }
+
+    fn target_row(&self, number: usize) -> TargetRow {
+        let (shape, strides) = (self.source.shape(), self.source.strides());
+        let mut rest = number;
+        let mut row = TargetRow { source_offset: 0, target_offset: 0, axes: SmallVec::new() };
+        for axis in (0..self.factors.len() - 1).rev() {
+            let count = self.target.shape()[axis];
+            let index = rest % count;
+            rest /= count;
+            let begin = index * self.factors[axis];
+            row.source_offset += begin.cast_signed() * strides[axis];
+            row.target_offset += index.cast_signed() * self.target.strides()[axis];
+            row.axes.push((self.factors[axis].min(shape[axis] - begin), strides[axis]));
+        }
+        row
+    }
+
+    /// Sums the `count` rows of the source that become one row of the target.
+    fn sum_columns<T: Integer<S>, S: Sum>(
+        &self,
+        row: &TargetRow,
+        count: usize,
+        buffers: &mut TaskBuffers<T, S>,
+    ) {
         for number in 0..count {
-            let (mut left, mut offset) = (number, from);
-            for (count, stride) in &block {
-                offset += (left % count).cast_signed() * stride;
-                left /= count;
+            let (mut rest, mut offset) = (number, row.source_offset);
+            for (count, stride) in &row.axes {
+                offset += (rest % count).cast_signed() * stride;
+                rest /= count;
             }
             let start = self.source.base().wrapping_offset(offset);
-            let row = &mut of.elements;
+            let elements = &mut buffers.elements;
+            let bytes = size_of_val(&**elements);
             // SAFETY: the row is contiguous and in the source, whose maker vouches for it; the
             // buffer of the task has as many elements, and any bits are an integer.
-            unsafe {
-                ptr::copy_nonoverlapping(start, row.as_mut_ptr().cast(), size_of_val(&**row))
-            };
-            let sums = of.sums.iter_mut().zip(row);
+            unsafe { ptr::copy_nonoverlapping(start, elements.as_mut_ptr().cast(), bytes) };
+            let sums = buffers.sums.iter_mut().zip(elements);
             if number == 0 {
                 sums.for_each(|(sum, element)| *sum = element.sum());
             } else {
                 sums.for_each(|(sum, element)| *sum = sum.plus(element.sum()));
             }
         }
-        let length = self.factors[last];
-        let whole = of.sums.len() / length;
-        means(&of.sums[..whole * length], &mut of.means[..whole], length, count);
-        if let rest @ [_, ..] = &of.sums[whole * length..] {
-            means(rest, &mut of.means[whole..], rest.len(), count);
-        }
-        let out = self.target.base().wrapping_offset(to);
-        let bytes = size_of_val(&*of.means);
-        // SAFETY: the row is contiguous and in the target, whose maker vouches for it, and no other
-        // task writes it.
-        unsafe { ptr::copy_nonoverlapping(of.means.as_ptr().cast(), out, bytes) };
     }
 }
 
+/// Where the blocks of one row of the target begin.
+struct TargetRow {
+    source_offset: isize,
+    target_offset: isize,
+    /// All axes of the blocks but the last: how many elements exist, and their stride.
+    axes: SmallVec<[(usize, isize); 6]>,
+}
+
 /// The buffers of a task. Memory of the caller is copied, because other threads may write to it.
-struct Rows<T, W> {
+struct TaskBuffers<T, S> {
     elements: Vec<T>,
-    sums: Vec<W>,
+    sums: Vec<S>,
     means: Vec<T>,
 }
 
-/// The means of blocks of `length` sums, each of which is of `rows` elements.
-fn means<T: Element<W>, W: Sum>(sums: &[W], out: &mut [T], length: usize, rows: usize) {
+/// Divides the sum of each `length` column sums of `rows` elements by the size of their block.
+fn divide<T: Integer<S>, S: Sum>(sums: &[S], out: &mut [T], length: usize, rows: usize) {
     let count = rows * length;
     let blocks = out.iter_mut().zip(sums.chunks_exact(length));
-    let total = |block: &[W]| block.iter().fold(W::default(), |sum, one| sum.plus(*one));
+    let total = |block: &[S]| block.iter().fold(S::default(), |sum, one| sum.plus(*one));
     if count == 1 {
         blocks.for_each(|(mean, block)| *mean = T::of_mean(total(block)));
     } else if !count.is_power_of_two() {
-        let count = W::of_count(count);
+        let count = S::of_count(count);
         blocks.for_each(|(mean, block)| *mean = T::of_mean(total(block).mean(count)));
     } else if length == 2 {
         // The usual length, which the compiler vectorizes.
