@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from zarrix.measure import _advise, advise, bench, compare, lint, suggest
 from zarrix.measure._access import accesses_of
 from zarrix.measure._bench import places_of
-from zarrix.measure._model import Layout, as_read, candidates, cost
+from zarrix.measure._model import Layout, Use, as_read, candidates, cost
 
 RNG = np.random.default_rng(11)
 
@@ -90,16 +90,16 @@ def test_a_suggestion_is_the_same_and_answers_for_arrays_of_any_size() -> None:
 @pytest.mark.parametrize("name", DATA)
 def test_the_model_chooses_the_best_of_its_candidates(name: str, access: str) -> None:
     value = DATA[name]
-    found = accesses_of(words(access, value), value.shape)
-    listed = candidates(value.shape, value.dtype.itemsize, found)
+    use = Use(value.shape, value.dtype.itemsize, accesses_of(words(access, value), value.shape))
+    listed = candidates(use)
     assert 1 <= len(listed) <= 60
-    costs = [cost(one, value.shape, value.dtype.itemsize, found) for one in listed]
+    costs = [cost(one, use) for one in listed]
     assert costs[0] <= min(costs) * 1.001
     # An exhaustive grid of divisors by two has nothing that is better by the model.
     grid = [[max(1, n >> k) for k in range(0, 8, 2)] for n in value.shape]
     for chunks in itertools.product(*grid):
         if 32 * 2**10 <= math.prod(chunks) * value.dtype.itemsize <= 32 * 2**20:
-            assert costs[0] <= cost(Layout(chunks), value.shape, value.dtype.itemsize, found) * 1.1
+            assert costs[0] <= cost(Layout(chunks), use) * 1.1
 
 
 def test_advice_finds_a_layout_that_is_faster_and_says_how(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_is_read_is_always_tried(access: str) -> None:
     tried = {trial.chunks for trial in advise(z, access=access, budget=0.5).trials}
     if math.prod(one.extent) * 4 >= 16 * 2**10:
         assert one.extent in tried or access == "crop 16x64"
-    assert as_read(value.shape, 4, [one]) == (
+    assert as_read(Use(value.shape, 4, [one])) == (
         [Layout(one.extent)] if math.prod(one.extent) * 4 >= 16 * 2**10 else []
     )
 

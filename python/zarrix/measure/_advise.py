@@ -24,8 +24,8 @@ from zarrix._runtime.config import config
 from zarrix.measure._access import Access, accesses_of
 from zarrix.measure._bench import compared, places_of
 from zarrix.measure._lint import Finding, lint
-from zarrix.measure._model import Layout, as_read, candidates, cost
-from zarrix.measure._suggest import check_place, shards_of
+from zarrix.measure._model import Layout, Use, as_read, candidates, cost
+from zarrix.measure._suggest import shards_of
 
 __all__ = ["Advice", "Trial", "advise"]
 
@@ -274,43 +274,51 @@ def advise(
     check_choice("place", place, ("local", "remote"))
     if not budget > 0:
         raise ValueError(f"budget={budget!r} is not a number of seconds above 0")
-    check_place(place)
-    max_error = check_max_error(max_error)
+    limits = _Limits(budget, seed, check_max_error(max_error))
     node = array if hasattr(array, "shape") else open_node(array, mode="r")
     advice = Advice(findings=lint(node), name="" if hasattr(array, "shape") else str(array))
     advice.chunks = tuple(node.chunks)
     if access is None:
         advice.seconds = time.perf_counter() - begun
         return advice
-    found = accesses_of(access, node.shape, names_of(node))
+    accesses = accesses_of(access, node.shape, names_of(node))
+    use = Use(node.shape, node.dtype.itemsize, accesses, place, config.threads)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="zarrix-advise-") as folder:
-        _Trials(node, found, place, budget, seed, Path(folder), max_error).run(advice)
+        _Trials(node, use, limits, Path(folder)).run(advice)
     advice.seconds = time.perf_counter() - begun
     return advice
+
+
+class _Limits(NamedTuple):
+    """What `advise` was told of its trials.
+
+    Attributes
+    ----------
+    budget : float
+        Seconds.
+    seed : int
+    max_error : float, optional
+        By how much values may be rounded.
+    """
+
+    budget: float
+    seed: int
+    max_error: float | None
 
 
 class _Trials:
     """The sample, and the layouts that are written from it."""
 
-    def __init__(
-        self,
-        node: Any,
-        accesses: list[Access],
-        place: str,
-        budget: float,
-        seed: int,
-        folder: Path,
-        max_error: float | None,
-    ) -> None:
-        self._node, self._accesses, self._place = node, accesses, place
-        self._budget, self._seed, self._folder = budget, seed, folder
-        self._max_error = max_error if rounds(node.dtype) else None
-        self._tried = max(_LEAST, min(_TRIED, int(6 * budget)))
-        self._sample = _sample(node, accesses, seed, min(_SAMPLE, int(budget * _SAMPLE_RATE)))
+    def __init__(self, node: Any, use: Use, limits: _Limits, folder: Path) -> None:
+        self._node, self._use, self._folder = node, use, folder
+        self._budget, self._seed = limits.budget, limits.seed
+        self._max_error = limits.max_error if rounds(node.dtype) else None
+        size = min(_SAMPLE, int(limits.budget * _SAMPLE_RATE))
+        self._sample = _sample(node, use.accesses, limits.seed, size)
         # What is read of it.
         self._boxes = [
             box
-            for places in places_of(accesses, self._sample.shape, seed)
+            for places in places_of(use.accesses, self._sample.shape, limits.seed)
             for region in places
             for box in (region if isinstance(region, list) else [region])
         ]
@@ -318,40 +326,15 @@ class _Trials:
     def run(self, advice: Advice) -> None:
         """Try layouts in all codecs, then the best again, and choose."""
         begun = time.perf_counter()
-        node = self._node
-        present = Layout(tuple(node.chunks))
-        layouts = [present]
-        listed = candidates(
-            node.shape, node.dtype.itemsize, self._accesses, self._place, config.threads
-        )
-        # What is read is always tried: it is the layout that most people would choose.
-        natural = as_read(node.shape, node.dtype.itemsize, self._accesses)
-        for one in [*listed[:1], *natural, *listed[1:]]:
-            if len(layouts) > self._tried:
-                break
-            if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
-                layouts.append(one)
-        made = [self._written(present, "as it is")]
-        each: list[list[_Written]] = []
-        for one in layouts[1:]:
-            if len(each) >= _LEAST and time.perf_counter() - begun > self._budget / 2:
-                break
-            each.append([self._written(one, codec) for codec in _CODECS])
-        made += [one for of_codec in zip(*each, strict=True) for one in of_codec]
-        first = compared([one.array for one in made], self._accesses, self._budget / 4, self._seed)
-        made, best = self._kept(made, first)
+        made = self._first_written(begun)
+        made, best = self._kept(made, self._seconds(made, self._budget / 4))
         if self._max_error is not None:
             made += [self._written(best, codec, self._max_error) for codec in _CODECS]
         # All that is left: the more rounds, the less noise.
         left = 0.9 * self._budget - (time.perf_counter() - begun)
-        times = compared(
-            [one.array for one in made], self._accesses, max(left, self._budget / 4), self._seed
-        )
+        times = self._seconds(made, max(left, self._budget / 4))
         for index, (tried, seconds) in enumerate(zip(made, times, strict=True)):
-            expected = cost(
-                tried.layout, node.shape, node.dtype.itemsize, self._accesses,
-                place=self._place, ratio=max(tried.ratio, 1.0), threads=config.threads,
-            )  # fmt: skip
+            expected = cost(tried.layout, self._use, ratio=max(tried.ratio, 1.0))
             advice.trials.append(
                 Trial(
                     tried.layout.chunks,
@@ -367,8 +350,36 @@ class _Trials:
         advice.chunks, advice.codec = chosen.chunks, chosen.codec
         advice.max_error = None if chosen.error is None else self._max_error
         advice.gain = now.access_s / chosen.access_s
-        layout = Layout(chosen.chunks)
-        advice.shards = shards_of(layout, node.shape, node.dtype.itemsize, self._place)
+        advice.shards = shards_of(Layout(chosen.chunks), self._use)
+
+    def _first_written(self, begun: float) -> list[_Written]:
+        """The present layout, and then each codec in the layouts for which there is time."""
+        layouts = self._layouts()
+        made = [self._written(layouts[0], "as it is")]
+        each: list[list[_Written]] = []
+        for layout in layouts[1:]:
+            if len(each) >= _LEAST and time.perf_counter() - begun > self._budget / 2:
+                break
+            each.append([self._written(layout, codec) for codec in _CODECS])
+        return made + [one for of_codec in zip(*each, strict=True) for one in of_codec]
+
+    def _layouts(self) -> list[Layout]:
+        """The present layout, and those to try: they differ, and the model likes them best."""
+        limit = max(_LEAST, min(_TRIED, int(6 * self._budget)))
+        layouts = [Layout(tuple(self._node.chunks))]
+        listed = candidates(self._use)
+        # What is read is always tried: it is the layout that most people would choose.
+        for one in [*listed[:1], *as_read(self._use), *listed[1:]]:
+            if len(layouts) > limit:
+                break
+            if all(_differ(self._fits(one), self._fits(other)) for other in layouts[1:]):
+                layouts.append(one)
+        return layouts
+
+    def _seconds(self, made: list[_Written], budget: float) -> Sequence[float]:
+        """The median seconds of an access to each."""
+        arrays = [one.array for one in made]
+        return compared(arrays, self._use.accesses, budget, self._seed)
 
     def _kept(
         self, made: list[_Written], seconds: Sequence[float]
@@ -502,12 +513,12 @@ def _options(codec: str, node: Any) -> dict[str, Any]:
     }
 
 
-def _sample(node: Any, accesses: list[Access], seed: int, most: int) -> Any:
-    """A box of the array of ``most`` bytes, larger than the accesses, from eight places."""
+def _sample(node: Any, accesses: Sequence[Access], seed: int, size: int) -> Any:
+    """A box of the array of ``size`` bytes, larger than the accesses, from eight places."""
     shape = list(node.shape)
     least = [min(n, max(one.extent[i] for one in accesses)) for i, n in enumerate(shape)]
     itemsize = max(1, node.dtype.itemsize)
-    while math.prod(shape) * itemsize > most:
+    while math.prod(shape) * itemsize > size:
         room = [n / k for n, k in zip(shape, least, strict=True)]
         axis = int(np.argmax(room))
         if room[axis] <= 1:

@@ -13,9 +13,9 @@ import numpy as np
 from zarrix._display.table import Printed
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix.measure._access import accesses_of
-from zarrix.measure._model import Layout, candidates, cost
+from zarrix.measure._model import Layout, Use, candidates, cost
 
-__all__ = ["Suggestion", "check_place", "shards_of", "suggest"]
+__all__ = ["Suggestion", "shards_of", "suggest"]
 
 _MANY_FILES = 20_000
 _SHARD = 64 * 2**20
@@ -120,39 +120,29 @@ def suggest(
     >>> print(zarr.suggest((100, 3, 1080, 1920), "u1", access="crop 256x256").nchunks > 100)
     True
     """
-    check_place(place)
     check_choice("place", place, ("local", "remote"))
     shape = tuple(int(n) for n in shape)
     of = np.dtype(dtype)
-    found = accesses_of(access, shape, dimension_names)
-    best = candidates(shape, of.itemsize, found, place)[0]
-    shards = shards_of(best, shape, of.itemsize, place)
+    use = Use(shape, of.itemsize, accesses_of(access, shape, dimension_names), place)
+    best = candidates(use)[0]
     return Suggestion(
         shape,
         of.str,
         best.chunks,
-        shards,
-        cost(best, shape, of.itemsize, found, place=place),
+        shards_of(best, use),
+        cost(best, use),
         math.prod(-(-n // c) for n, c in zip(shape, best.chunks, strict=True)),
     )
 
 
-def check_place(place: str) -> None:
-    """Raise ``ValueError`` for a place that the model does not know."""
-    if place not in ("local", "remote"):
-        raise ValueError(f"place={place!r} is not 'local' or 'remote'")
-
-
-def shards_of(
-    layout: Layout, shape: Sequence[int], itemsize: int, place: str
-) -> tuple[int, ...] | None:
+def shards_of(layout: Layout, use: Use) -> tuple[int, ...] | None:
     """Shards of about 64 MiB if there would be very many files; None otherwise."""
-    grid = [-(-n // c) for n, c in zip(shape, layout.chunks, strict=True)]
-    if math.prod(grid) <= (_MANY_FILES if place == "local" else 1000):
+    grid = [-(-n // c) for n, c in zip(use.shape, layout.chunks, strict=True)]
+    if math.prod(grid) <= (_MANY_FILES if use.place == "local" else 1000):
         return None
-    target = max(_SHARD, math.prod(shape) * itemsize // _MOST_SHARDS)
+    target = max(_SHARD, math.prod(use.shape) * use.itemsize // _MOST_SHARDS)
     counts = [1] * len(grid)
-    nbytes = math.prod(layout.chunks) * itemsize
+    nbytes = math.prod(layout.chunks) * use.itemsize
     for axis in reversed(range(len(grid))):
         while counts[axis] < grid[axis] and nbytes * math.prod(counts) * 2 <= target:
             counts[axis] = min(grid[axis], counts[axis] * 2)
