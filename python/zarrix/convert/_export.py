@@ -1,6 +1,8 @@
 """Export an array or a group of Zarr to a file of another format.
 
 A file is written beside its name, and renamed when it is complete.
+
+`export` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._nodes.member import location_of
 from zarrix._stores.overlap import refuse_overlap
-from zarrix.convert._export_job import ExportJob, shown
+from zarrix.convert._export_job import Existing, ExportJob, shown
 from zarrix.convert._formats import check_known, choose, converter
 from zarrix.convert._import import Conversion, budget_of
 from zarrix.convert._new_file import refuse_below_array
@@ -92,18 +94,7 @@ def export(
     array([1, 2, 3])
     """
     check_known(options, "export")
-    node = source
-    if not isinstance(source, Array | Group):
-        if hasattr(source, "attrs") or source is None:
-            raise ConversionError(
-                f"a {type(source).__name__} is exported after it is stored: make an array or a "
-                "group of it first, such as zarrix.array(...) or zarrix.xarray.to_zarr(...)"
-            )
-        node = open_node(source, mode="r", path=path, storage_options=storage_options)
-    elif path:
-        if not isinstance(source, Group):
-            raise ConversionError(f"path={path!r}: {shown(source)} is an array, without members")
-        node = source[path]
+    node = _node_of(source, path, storage_options)
     target = Path(dest)
     name, meant = choose(target, format, "write")
     writer = converter(name)
@@ -112,12 +103,9 @@ def export(
         raise ConversionError(f"files of the format {name} are not written, only read")
     check_options(saves, options, name, "write")
     options = {**meant, **options}
-    can_resume = getattr(writer, "RESUMES", False)
-    job = ExportJob(
-        target, node, budget_of(memory), phase(progress, "regions"),
-        overwrite=overwrite, resume=resume,
-        asked={"format": name, "options": options} if can_resume else None,
-    )  # fmt: skip
+    asked = {"format": name, "options": options} if getattr(writer, "RESUMES", False) else None
+    existing = Existing(overwrite, resume, asked)
+    job = ExportJob(target, node, budget_of(memory), phase(progress, "regions"), existing)
     location = location_of(node)
     # A store with all below its path; a file in it would be mistaken for a value.
     refuse_overlap("export", target, [(location.store, location.path, location.chunk_store)])
@@ -127,20 +115,42 @@ def export(
     if is_folder and not dry_run:
         job.recover()
     job.require_free(folder=is_folder)
-    result = Conversion(shown(node), str(target), dry_run=dry_run)
-    for where, one in job.arrays().items():
-        result.nbytes += int(one.nbytes)
-        result.arrays[where] = {
-            "shape": one.shape,
-            "dtype": str(one.dtype),
-            "chunks": one.chunks,
-            "how": f"written as {name}",
-        }
+    result = _planned(job, node, name, dry_run=dry_run)
     if dry_run:
         return result
     job.run(saves, options)
     result.done, result.kept, result.notes = job.done, job.kept, job.notes
     result.stored_bytes = _size(target)
+    return result
+
+
+def _node_of(source: Any, path: str | None, storage_options: Mapping[str, Any] | None) -> Any:
+    """The array or group that is exported."""
+    if isinstance(source, Array | Group):
+        if not path:
+            return source
+        if not isinstance(source, Group):
+            raise ConversionError(f"path={path!r}: {shown(source)} is an array, without members")
+        return source[path]
+    if hasattr(source, "attrs") or source is None:
+        raise ConversionError(
+            f"a {type(source).__name__} is exported after it is stored: make an array or a "
+            "group of it first, such as zarrix.array(...) or zarrix.xarray.to_zarr(...)"
+        )
+    return open_node(source, mode="r", path=path, storage_options=storage_options)
+
+
+def _planned(job: ExportJob, node: Any, format: str, *, dry_run: bool) -> Conversion:
+    """What will be written."""
+    result = Conversion(shown(node), str(job.target), dry_run=dry_run)
+    for path, array in job.arrays().items():
+        result.nbytes += int(array.nbytes)
+        result.arrays[path] = {
+            "shape": array.shape,
+            "dtype": str(array.dtype),
+            "chunks": array.chunks,
+            "how": f"written as {format}",
+        }
     return result
 
 

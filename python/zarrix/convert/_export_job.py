@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from zarrix.convert._unfinished import (
     why_foreign,
 )
 
-__all__ = ["ExportJob", "arrays_of", "shown"]
+__all__ = ["ExportJob", "Existing", "arrays_of", "shown"]
 
 
 def arrays_of(node: Any) -> dict[str, Any]:
@@ -54,6 +54,24 @@ def shown(node: Any) -> str:
     return nodes.describe(node.store, node.path) if hasattr(node, "path") else repr(node)
 
 
+class Existing(NamedTuple):
+    """What an export does with what is there.
+
+    Attributes
+    ----------
+    overwrite : bool
+        Whether it replaces a file.
+    resume : bool
+        Whether it continues an unfinished export.
+    asked : mapping, optional
+        What the export is asked, if it can be continued.
+    """
+
+    overwrite: bool
+    resume: bool
+    asked: Mapping[str, Any] | None
+
+
 class ExportJob:
     """One export: the file that is written, and how regions get into it.
 
@@ -65,9 +83,7 @@ class ExportJob:
         Bytes of a region.
     tell : function
         Gets the number of finished regions, and the total.
-    overwrite, resume : bool
-    asked : mapping, optional
-        What the export is asked, if it can be continued.
+    existing : Existing
 
     Attributes
     ----------
@@ -78,21 +94,11 @@ class ExportJob:
     """
 
     def __init__(
-        self,
-        target: Path,
-        node: Any,
-        budget: int,
-        tell: Progress,
-        *,
-        overwrite: bool = False,
-        resume: bool = False,
-        suffix: str | None = None,
-        asked: Mapping[str, Any] | None = None,
+        self, target: Path, node: Any, budget: int, tell: Progress, existing: Existing
     ) -> None:
         self._target, self._node, self._tell = target, node, tell
-        self._overwrite, self._resume = overwrite, resume
+        self._overwrite, self._resume, asked = existing
         self.budget = budget
-        self.suffix = target.suffix.lower() if suffix is None else suffix
         self.resumed = False
         self.done = self.kept = 0
         self.notes: list[str] = []

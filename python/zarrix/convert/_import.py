@@ -1,4 +1,7 @@
-"""Import a file of another format as arrays and groups of Zarr."""
+"""Import a file of another format as arrays and groups of Zarr.
+
+`import_` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 

@@ -101,9 +101,9 @@ def save(
         )
         for group in groups:
             made = file.require_group(group.path or "/")
-            scales = _make_dimensions(made, group)
-            for one in group.variables.values():
-                _save_variable(h5py, made, group, one, scales, job, (compression, level))
+            writer = _VariableWriter(h5py, job, (compression, level), made, group)
+            for variable in group.variables.values():
+                writer.save(variable)
             if not hasattr(group.node, "shape"):
                 write_attributes(made, group.node, job, _attribute(h5py, None))
 
@@ -333,46 +333,55 @@ def _make_dimensions(made: Any, group: _Group) -> dict[str, Any]:
     return scales
 
 
-def _save_variable(
-    h5py: Any,
-    made: Any,
-    group: _Group,
-    one: _Variable,
-    scales: dict[str, Any],
-    job: Any,
-    packing: tuple[str | None, int],
-) -> None:
-    is_coordinate = _is_coordinate(one.name, one)
-    is_hidden = one.name in group.dims and not is_coordinate
-    axes = [axis for axis, dim in enumerate(one.dims) if group.dims[dim][1]]
-    options = layout(one.array, one.shape, axes, *packing)
-    is_text = h5py.check_string_dtype(one.dtype) is not None and one.dtype.kind == "O"
-    if is_text:
-        # The NetCDF library has no filters for text of variable length.
-        for name in ("compression", "compression_opts"):
-            options.pop(name, None)
-    fill = one.fill
-    if fill is None and one.array.dtype.kind in "iuf":
-        fill = one.array.fill_value
-    if fill is not None and not is_text:
-        options["fillvalue"] = fill
-    dtype = _committed(made, one.dtype) if one.dtype.kind == "c" else one.dtype
-    if dtype is not one.dtype:
-        options.pop("fillvalue", None)
-    name = f"{_OTHER}{one.name}" if is_hidden else one.name
-    stored = made.create_dataset(name, shape=one.shape, dtype=dtype, **options)
-    if is_coordinate:
-        stored.make_scale(one.name)
-        stored.attrs["_Netcdf4Dimid"] = np.int32(group.first + list(group.dims).index(one.name))
-        scales[one.name] = stored
-    else:
-        for axis, dim in enumerate(one.dims):
-            stored.dims[axis].attach_scale(scales[dim])
-    write_values(stored, one.array, job, one.convert)
-    value_of = _attribute(h5py, one)
-    for key, value in {**one.more, **_fill_attribute(one)}.items():
-        stored.attrs[key] = value_of(key, value)
-    write_attributes(stored, one.array, job, value_of)
+class _VariableWriter:
+    """Writes the variables of one group, the coordinates first."""
+
+    def __init__(
+        self, h5py: Any, job: Any, packing: tuple[str | None, int], made: Any, group: _Group
+    ) -> None:
+        self._h5py, self._job, self._packing = h5py, job, packing
+        self._made, self._group = made, group
+        # The datasets of dimensions by name.
+        self._scales = _make_dimensions(made, group)
+
+    def save(self, variable: _Variable) -> None:
+        """Write a variable: its dataset, dimensions, values and attributes."""
+        stored = self._dataset(variable)
+        if _is_coordinate(variable.name, variable):
+            number = self._group.first + list(self._group.dims).index(variable.name)
+            stored.make_scale(variable.name)
+            stored.attrs["_Netcdf4Dimid"] = np.int32(number)
+            self._scales[variable.name] = stored
+        else:
+            for axis, dim in enumerate(variable.dims):
+                stored.dims[axis].attach_scale(self._scales[dim])
+        write_values(stored, variable.array, self._job, variable.convert)
+        value_of = _attribute(self._h5py, variable)
+        for key, value in {**variable.more, **_fill_attribute(variable)}.items():
+            stored.attrs[key] = value_of(key, value)
+        write_attributes(stored, variable.array, self._job, value_of)
+
+    def _dataset(self, variable: _Variable) -> Any:
+        dims = self._group.dims
+        axes = [axis for axis, dim in enumerate(variable.dims) if dims[dim][1]]
+        options = layout(variable.array, variable.shape, axes, *self._packing)
+        dtype = variable.dtype
+        is_text = self._h5py.check_string_dtype(dtype) is not None and dtype.kind == "O"
+        if is_text:
+            # The NetCDF library has no filters for text of variable length.
+            for name in ("compression", "compression_opts"):
+                options.pop(name, None)
+        fill = variable.fill
+        if fill is None and variable.array.dtype.kind in "iuf":
+            fill = variable.array.fill_value
+        if fill is not None and not is_text:
+            options["fillvalue"] = fill
+        if dtype.kind == "c":
+            dtype = _committed(self._made, dtype)
+            options.pop("fillvalue", None)
+        is_hidden = variable.name in dims and not _is_coordinate(variable.name, variable)
+        name = f"{_OTHER}{variable.name}" if is_hidden else variable.name
+        return self._made.create_dataset(name, shape=variable.shape, dtype=dtype, **options)
 
 
 def _fill_attribute(one: _Variable) -> Mapping[str, Any]:

@@ -212,15 +212,7 @@ class Pages:
                 min(n, length - s)
                 for n, length, s in zip(self._tile, self._page, start, strict=True)
             ]
-            # Depth, length, width and samples become the axes of the page.
-            tile = np.asarray(segment)[0]
-            separate = len(self._page) == 3 and int(self._key.planarconfig) == 2
-            height, width = shape[1:] if separate else shape[:2]
-            value = tile[:height, :width]
-            if separate or len(self._page) == 2:
-                value = value[..., 0]
-            if separate:
-                value = value[np.newaxis]
+            value = self._in_page(segment, shape)
             if list(value.shape) != shape:
                 raise ConversionError(f"{self._file.path}: a tile is {extent}, and not {shape}")
             into, of = [], []
@@ -229,6 +221,16 @@ class Pages:
                 into.append(slice(low - one.start, high - one.start))
                 of.append(slice(low - s, high - s))
             out[tuple(into)] = value[tuple(of)]
+
+    def _in_page(self, segment: Any, shape: list[int]) -> Any:
+        """A segment of depth, length, width and samples, with the axes of the page."""
+        tile = np.asarray(segment)[0]
+        separate = len(self._page) == 3 and int(self._key.planarconfig) == 2
+        height, width = shape[1:] if separate else shape[:2]
+        value = tile[:height, :width]
+        if separate or len(self._page) == 2:
+            value = value[..., 0]
+        return value[np.newaxis] if separate else value
 
 
 def _flat(coords: Any, grid: Any) -> int:

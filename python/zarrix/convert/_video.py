@@ -55,40 +55,34 @@ def open_source(path: Path, *, planes: str = "rgb") -> Source:
         raise ConversionError(f"{path} is not a video, or is damaged: {error}") from None
     file.close()
     source = Source(str(path), {}, {"": attributes}, identity=[file.identity], close=reader.close)
-    count = len(pts)
-    names = ["frame", "y", "x"]
     if planes == "rgb":
         reader.convert = _rgb
-        chunk = (1, min(height, 512), min(width, 512), 3)
-        source.arrays["rgb"] = SourceArray(
-            (count, height, width, 3), np.dtype("u1"), lambda region: reader.read(region, None),
-            chunks=chunk, dimension_names=[*names, "c"], sequential=True,
-            why_decoded="frames of a video depend on each other",
-        )  # fmt: skip
+        source.arrays["rgb"] = _pixels(reader, (len(pts), height, width, 3))
+    elif format not in _YUV:
+        raise ConversionError(f"{path} has pixels of {format}; planes='yuv' needs {[*_YUV]}")
     else:
-        if format not in _YUV:
-            file.close()
-            raise ConversionError(f"{path} has pixels of {format}; planes='yuv' needs {[*_YUV]}")
         down, right = _YUV[format]
         small = (-(-height // down), -(-width // right))
         for index, name in enumerate("yuv"):
+            plane = _Frames(av, path)
+            plane.convert = _plane(index)
             size = (height, width) if name == "y" else small
-            other = _Frames(av, path)
-            other.convert = _plane(index)
-            source.arrays[name] = SourceArray(
-                (count, *size), np.dtype("u1"), _reads(other),
-                chunks=(1, *(min(n, 512) for n in size)),
-                dimension_names=names, sequential=True,
-                why_decoded="frames of a video depend on each other",
-            )  # fmt: skip
+            source.arrays[name] = _pixels(plane, (len(pts), *size))
     source.arrays["pts"] = SourceArray(
         pts.shape, pts.dtype, pts.__getitem__, dimension_names=["frame"]
     )
     return source
 
 
-def _reads(frames: _Frames) -> Any:
-    return lambda region: frames.read(region, None)
+def _pixels(frames: _Frames, shape: tuple[int, ...]) -> SourceArray:
+    """The frames of a video, or one plane of them."""
+    _, height, width, *colours = shape
+    return SourceArray(
+        shape, np.dtype("u1"), lambda region: frames.read(region, None),
+        chunks=(1, min(height, 512), min(width, 512), *colours),
+        dimension_names=["frame", "y", "x", "c"][: len(shape)], sequential=True,
+        why_decoded="frames of a video depend on each other",
+    )  # fmt: skip
 
 
 def _rgb(frame: Any) -> Any:

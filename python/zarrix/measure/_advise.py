@@ -1,4 +1,7 @@
-"""A better layout for an array that exists: sampled, modelled, and tried."""
+"""A better layout for an array that exists: sampled, modelled, and tried.
+
+`advise` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 

@@ -56,44 +56,50 @@ def key_application(node: Any, hosts: Collection[str], origins: Collection[str])
     from starlette.applications import Starlette
     from starlette.requests import Request
 
-    guard = Guard(None, hosts)
-    served = Served(node)
-    calls = Calls(_AT_ONCE)
+    keys = _Keys(node, Guard(None, hosts), origins)
 
     async def everything(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
         request, cancel = Request(scope), CancelToken()
-
-        async def work() -> None:
-            headers = _base_headers()
-            try:
-                method = "GET" if request.method == "OPTIONS" else request.method
-                target = scope.get("raw_path") or b""
-                guard.check_form(method, target, request.headers.raw)
-                headers |= _shared(request.headers, origins)
-                if request.method == "OPTIONS":
-                    await whole(send, 204, headers)
-                    return
-                below = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix("/")
-                value = await calls.run(served.find, below, cancel=cancel)
-                try:
-                    await _answered(request, value, headers, calls, cancel, send)
-                finally:
-                    value.close()
-            except Refused as error:
-                found = {**headers, **error.headers, "content-type": "text/plain; charset=utf-8"}
-                sentence = error.sentence.encode("utf-8", "replace")
-                is_head = request.method == "HEAD"
-                await whole(send, error.status, found, sentence, is_head=is_head)
-
-        await while_connected(receive, cancel, work)
+        await while_connected(receive, cancel, lambda: keys.answer(request, cancel, send))
 
     made = Starlette()
     made.router.default = everything
-    made.state.calls = (calls,)
+    made.state.calls = (keys.calls,)
     return made
+
+
+class _Keys:
+    """The keys that are served, and the sites that may read them."""
+
+    def __init__(self, node: Any, guard: Guard, origins: Collection[str]) -> None:
+        self._served, self._guard, self._origins = Served(node), guard, origins
+        self.calls = Calls(_AT_ONCE)
+
+    async def answer(self, request: Any, cancel: CancelToken, send: Send) -> None:
+        """Answer a request with a value, or with the reason why not."""
+        headers, scope = _base_headers(), request.scope
+        try:
+            method = "GET" if request.method == "OPTIONS" else request.method
+            target = scope.get("raw_path") or b""
+            self._guard.check_form(method, target, request.headers.raw)
+            headers |= _shared(request.headers, self._origins)
+            if request.method == "OPTIONS":
+                await whole(send, 204, headers)
+                return
+            below = scope["path"].removeprefix(scope.get("root_path", "")).removeprefix("/")
+            value = await self.calls.run(self._served.find, below, cancel=cancel)
+            try:
+                await _answered(request, value, headers, self.calls, cancel, send)
+            finally:
+                value.close()
+        except Refused as error:
+            headers |= {**error.headers, "content-type": "text/plain; charset=utf-8"}
+            sentence = error.sentence.encode("utf-8", "replace")
+            is_head = request.method == "HEAD"
+            await whole(send, error.status, headers, sentence, is_head=is_head)
 
 
 def _base_headers() -> dict[str, str]:

@@ -18,7 +18,7 @@ from zarrix.viewer._limits import MOST_CONNECTIONS
 
 if TYPE_CHECKING:
     # Optional package: uvicorn, of the extra "view".
-    from uvicorn import Server
+    from uvicorn import Config, Server
 
 __all__ = ["LOOPBACK", "hosts_of", "leave_if_stuck", "listen", "server_of"]
 
@@ -68,9 +68,6 @@ def server_of(application: Any) -> Server:
     # Optional package: uvicorn, of the extra "view".
     import uvicorn
 
-    # Import time: it subclasses uvicorn's.
-    from zarrix.viewer._connections import Connection
-
     every: tuple[Calls, ...] = application.state.calls
 
     class Server(uvicorn.Server):
@@ -96,25 +93,33 @@ def server_of(application: Any) -> Server:
             for connection in list(self.server_state.connections):
                 connection.transport.abort()
 
-    return Server(
-        uvicorn.Config(
-            application,
-            http=Connection,
-            ws="none",
-            loop="asyncio",
-            lifespan="off",
-            log_config=None,
-            # Errors of the application are its own answers, and those of peers are their own.
-            log_level="critical",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            # One more than there may be: it is told so.
-            limit_concurrency=MOST_CONNECTIONS + 1,
-            timeout_keep_alive=_IDLE_S,
-            timeout_graceful_shutdown=1,
-            h11_max_incomplete_event_size=_HEADER_BYTES,
-        )
+    return Server(_config(application))
+
+
+def _config(application: Any) -> Config:
+    # Optional package: uvicorn, of the extra "view".
+    import uvicorn
+
+    # Import time: it subclasses uvicorn's.
+    from zarrix.viewer._connections import Connection
+
+    return uvicorn.Config(
+        application,
+        http=Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        # Errors of the application are its own answers, and those of peers are their own.
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        # One more than there may be: it is told so.
+        limit_concurrency=MOST_CONNECTIONS + 1,
+        timeout_keep_alive=_IDLE_S,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=_HEADER_BYTES,
     )
 
 

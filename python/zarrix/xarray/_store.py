@@ -4,6 +4,8 @@
 dimensions, encodings, CF fill values, the rules of append and region. It replaces what calls
 zarr-python, so that both write the same documents, and each reads what the other wrote. We rejected
 a store of our own: it would be a second copy of these conventions, which change with xarray.
+
+`Store._create_new_array` has more than six parameters: those of xarray's own store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Writing datasets and trees: the steps of `Dataset.to_zarr`, with the store of zarrix."""
+"""Writing datasets and trees: the steps of `Dataset.to_zarr`, with the store of zarrix.
+
+`to_zarr` has more than six parameters: those of `xarray.Dataset.to_zarr`.
+"""
 
 from __future__ import annotations
 
@@ -119,14 +122,7 @@ def to_zarr(
     """
     # xarray types them by its own literals, and checks the values itself.
     chosen = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)  # type: ignore[arg-type]
-    if isinstance(region, str) and region != "auto":
-        raise ValueError(f"region is a mapping of dimensions to slices, or 'auto', not {region!r}")
-    if isinstance(data, DataTree) and (append_dim is not None or region is not None):
-        raise ValueError("append_dim and region are for a dataset; write the groups of a tree")
-    if isinstance(data, DataTree) and (unknown := set(encoding or {}) - set(data.groups)):
-        raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
-    if isinstance(data, DataArray):
-        data = _as_dataset(data)
+    written = _checked(data, encoding, append_dim, region)
     options: dict[str, Any] = {
         "consolidated": consolidated if chosen == "r+" else False,
         "append_dim": append_dim,
@@ -137,11 +133,11 @@ def to_zarr(
         "zarr_format": zarr_format,
         "write_empty": write_empty_chunks,
     }
-    parts = partial(_parts, data, encoding=encoding or {}, with_inherited=write_inherited_coords)
+    parts = partial(_parts, written, encoding=encoding or {}, with_inherited=write_inherited_coords)
     is_rehearsed = False
     if chosen == "w":
         location = location_of(store, group, options)
-        is_rehearsed = _rehearse(data, location, parts, options)
+        is_rehearsed = _rehearse(written, location, parts, options)
         # An archive is not opened twice.
         store = location if isinstance(store, str | os.PathLike) else store
     root, writer = Store.open_group(store, chosen, group, **options), _Writer()
@@ -164,6 +160,22 @@ def to_zarr(
     from dask.delayed import delayed
 
     return delayed(_finished)(writes, root.zarr_group)
+
+
+def _checked(
+    data: Dataset | DataArray | DataTree,
+    encoding: Mapping[Any, Any] | None,
+    append_dim: Hashable | None,
+    region: Any,
+) -> Dataset | DataTree:
+    """What is written, an array as a dataset; an error for what does not go together."""
+    if isinstance(region, str) and region != "auto":
+        raise ValueError(f"region is a mapping of dimensions to slices, or 'auto', not {region!r}")
+    if isinstance(data, DataTree) and (append_dim is not None or region is not None):
+        raise ValueError("append_dim and region are for a dataset; write the groups of a tree")
+    if isinstance(data, DataTree) and (unknown := set(encoding or {}) - set(data.groups)):
+        raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
+    return _as_dataset(data) if isinstance(data, DataArray) else data
 
 
 def _rehearse(

@@ -27,14 +27,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print versions and settings; 3 if the file system has a problem."""
+    # Import time: --help does not need it.
+    import zarrix as zarr
+
+    found = _versions(zarr)
+    problems: list[str] = []
+    if arguments.path is not None:
+        found |= _file_system(zarr, arguments.path, problems)
+    found["problems"] = problems
+    if ui.json:
+        ui.document(found)
+    else:
+        for name, value in found.items():
+            text = ", ".join(value) or "none" if isinstance(value, list) else value
+            ui.say(f"{name:<14} {text}")
+    return 3 if problems else 0
+
+
+def _versions(zarr: Any) -> dict[str, Any]:
+    """This system, and the packages that zarrix uses or can use."""
     # Import time: --help does not need them.
     from importlib.metadata import PackageNotFoundError, version
 
     # Import time, too.
     import numpy as np
-
-    # Import time, too.
-    import zarrix as zarr
 
     # Import time, too.
     from zarrix import _engine
@@ -58,17 +74,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "not installed"
-    problems: list[str] = []
-    if arguments.path is not None:
-        found |= _file_system(zarr, arguments.path, problems)
-    found["problems"] = problems
-    if ui.json:
-        ui.document(found)
-    else:
-        for name, value in found.items():
-            told = ", ".join(value) or "none" if isinstance(value, list) else value
-            ui.say(f"{name:<14} {told}")
-    return 3 if problems else 0
+    return found
 
 
 def _file_system(zarr: Any, path: str, problems: list[str]) -> dict[str, Any]:

@@ -39,6 +39,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--stack", metavar="NAME", help="stack files along a new first axis")
     parser.add_argument("--concat", type=int, metavar="AXIS", help="join files along an axis")
+    _add_layout(parser)
+    parser.add_argument(
+        "--virtual", action="store_true",
+        help="write references to the file (kerchunk JSON) instead of a copy",
+    )  # fmt: skip
+    parser.add_argument(
+        "--verify", choices=("none", "sample", "full"), default="sample",
+        help="read what was stored again and compare (default sample)",
+    )  # fmt: skip
+    add_writing(parser)
+    add_common(parser)
+
+
+def _add_layout(parser: argparse.ArgumentParser) -> None:
+    """Add how the new arrays are stored."""
     parser.add_argument(
         "--for", dest="preset", choices=("measure", "training", "archive", "cloud"),
         default="measure",
@@ -61,16 +76,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-chunks", action="store_true",
         help="copy encoded chunks without decoding them, where Zarr has their codecs",
     )  # fmt: skip
-    parser.add_argument(
-        "--virtual", action="store_true",
-        help="write references to the file (kerchunk JSON) instead of a copy",
-    )  # fmt: skip
-    parser.add_argument(
-        "--verify", choices=("none", "sample", "full"), default="sample",
-        help="read what was stored again and compare (default sample)",
-    )  # fmt: skip
-    add_writing(parser)
-    add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:

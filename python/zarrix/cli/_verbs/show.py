@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from zarrix.cli._common import PATH, add_common, options_of, whole
 from zarrix.cli._ui import Ui
+
+if TYPE_CHECKING:
+    from zarrix.viewer._picture import Picture
 
 EXAMPLES = (
     "zarrix show data.zarr/rgb -s 0",
@@ -83,24 +87,31 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         )
     except Refused as error:
         raise UsageError(error.sentence) from error
-    high, wide, _ = picture.image.shape
-    told = {"kind": picture.kind, "selection": picture.selection, "range": picture.range,
-            "height": high, "width": wide}  # fmt: skip
     if arguments.png:
         # Import time: --help does not need it.
         from zarrix._runtime.new_files import whole_file
 
         with whole_file(arguments.png) as file:
             file.write(_terminal.png(picture.image))
+    _say(picture, None if arguments.png else how, ui)
+    return 0
+
+
+def _say(picture: Picture, how: str | None, ui: Ui) -> None:
+    """Print a picture, unless it is in a file, and what it shows."""
+    # Import time: --help does not need it.
+    from zarrix.viewer import _terminal
+
     if ui.json:
-        ui.document(told)
-    elif not arguments.png:
+        high, wide, _ = picture.image.shape
+        shown = {"kind": picture.kind, "selection": picture.selection, "range": picture.range}
+        ui.document({**shown, "height": high, "width": wide})
+        return
+    if how is not None:
         draw = {"blocks": _terminal.blocks, "kitty": _terminal.kitty, "text": _terminal.ramp}[how]
         ui.say(draw(picture.image))
-    if not ui.json:
-        ends = "" if picture.range is None else f", {picture.range[0]:g} to {picture.range[1]:g}"
-        ui.say(f"{picture.kind} of [{picture.selection}]{ends}")
-    return 0
+    ends = "" if picture.range is None else f", {picture.range[0]:g} to {picture.range[1]:g}"
+    ui.say(f"{picture.kind} of [{picture.selection}]{ends}")
 
 
 def _size() -> tuple[int, int]:

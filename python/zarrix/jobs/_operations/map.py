@@ -3,6 +3,8 @@
 The function is called for one stored value at a time: what it gets does not depend on the plan,
 the memory or the number of workers. A task is a call, or a box of calls where values are many and
 small.
+
+`map_chunks` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ in complete stored values. A stage ends at the level whose stored values need mo
 level than a task may hold; the next stage begins there, on a small part of the data. Each level is
 computed from the stored elements of the level before it, so that the division into stages and
 tasks does not change the result.
+
+`pyramid` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations

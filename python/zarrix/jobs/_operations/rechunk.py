@@ -4,6 +4,8 @@ A pass reads any regions of its input and writes whole shards of an intermediate
 values of the destination. Intermediates are in the folder of the job, or below ``temp=``. A chunk
 that is missing there is an error and not the fill value: a task that comes back after they have
 been removed writes nothing.
+
+`rechunk` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The plan reads the headers of all files, so that a missing or odd one is an error that names it
 before anything is written. A task writes whole stored values, and opens only the files that they
 need.
+
+`stack` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Regions and tasks depend on the array alone, so that the bits of the result are 
 executor, order and interruption. An exact quantile of elements of more than 16 bits, and a
 histogram without a range of such elements, need the result of one pass for the next: each pass is
 a job.
+
+`statistics` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations

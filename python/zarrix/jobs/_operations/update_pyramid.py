@@ -3,6 +3,8 @@
 A stage is a level. Its tasks write whole stored values of the level, and read the level before it,
 which the stage before has completed. A stored value of which only a part has changed is computed
 completely, so that a task writes no value that another one writes, and needs no lock.
+
+`update_pyramid` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The document has the kind, the places, the parameters and the version of the engine. Its hash is the
 job's name. While a job is unfinished, its claim and journal are in ``.zarrix-job`` at the
 destination, which otherwise has chunks, but no array: metadata is stored last.
+
+`Job.run` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations
