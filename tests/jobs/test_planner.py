@@ -71,7 +71,7 @@ def test_reads_are_as_many_as_planned(problem):
     problem = replace(problem, stored=problem.read)
     if 0 in problem.shape:
         return
-    for plan in candidates(problem, most=1):
+    for plan in candidates(problem, max_passes=1):
         (one,) = plan.passes
         tiling = tiling_of(problem, one.region, problem.write)
         touched = 0

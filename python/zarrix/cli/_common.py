@@ -102,14 +102,14 @@ def tell_job(result: Any, arguments: argparse.Namespace, ui: Ui) -> int:
     return 0
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
+def whole(min_value: int, max_value: int) -> Callable[[str], int]:
     """Reads a whole number within these limits."""
 
     def read(text: str) -> int:
         number = int(text) if text.strip().lstrip("+-").isdecimal() else None
-        if number is None or not least <= number <= most:
+        if number is None or not min_value <= number <= max_value:
             raise argparse.ArgumentTypeError(
-                f"{text!r} is not a whole number from {least} to {most}"
+                f"{text!r} is not a whole number from {min_value} to {max_value}"
             )
         return number
 

@@ -40,34 +40,34 @@ class Ui:
         """Print a result."""
         say(text)
 
-    def result(self, found: Any) -> None:
+    def result(self, value: Any) -> None:
         """Print a result that has ``to_json()``, as JSON, as text, or as a table on a terminal."""
         if self.json:
-            say(found.to_json())
+            say(value.to_json())
             return
-        rich = _rich(sys.stdout) if hasattr(found, "_table") else None
-        parts = found._table() if rich is not None else None
+        rich = _rich(sys.stdout) if hasattr(value, "_table") else None
+        parts = value._table() if rich is not None else None
         if rich is None or parts is None:
-            say(str(found))
+            say(str(value))
             return
         before, columns, rows, after = parts
         for text in (before, rich.table(columns, rows), after):
             if text:
                 say(text)
 
-    def done(self, found: Any, *, dry_run: bool = False) -> None:
+    def done(self, value: Any, *, dry_run: bool = False) -> None:
         """Print what a verb has changed; ``--quiet`` leaves only JSON and the plan of a dry run."""
         if self.json or dry_run or not self.quiet:
-            self.result(found)
+            self.result(value)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], plain: str) -> None:
         """Print rows as a table on a terminal where rich is installed, else as plain lines."""
         rich = _rich(sys.stdout)
         say(plain if rich is None else rich.table(columns, rows))
 
-    def document(self, found: dict[str, Any]) -> None:
+    def document(self, value: dict[str, Any]) -> None:
         """Print one JSON document."""
-        say(json.dumps({"version": 1, **found}, indent=2, default=str))
+        say(json.dumps({"version": 1, **value}, indent=2, default=str))
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""

@@ -57,53 +57,62 @@ def shown(array: Any) -> dict[str, Any]:
     return found
 
 
-def mask(one: SourceArray) -> None:
+def mask(source_array: SourceArray) -> None:
     """Make CF's ``_FillValue`` the fill value; without it, no element stands for a missing one."""
-    if not isinstance(one.dtype, np.dtype) or one.dtype.kind not in "iufS":
-        one.fill_is_mask = False
+    if not isinstance(source_array.dtype, np.dtype) or source_array.dtype.kind not in "iufS":
+        source_array.fill_is_mask = False
         return
-    if FILL not in one.attributes:
-        one.fill_is_mask = False
+    if FILL not in source_array.attributes:
+        source_array.fill_is_mask = False
         return
-    given = one.attributes[FILL]
+    given = source_array.attributes[FILL]
     try:
-        masked = np.asarray(given).astype(one.dtype)[()]
+        masked = np.asarray(given).astype(source_array.dtype)[()]
     except (TypeError, ValueError, OverflowError):
-        one.fill_is_mask = False
+        source_array.fill_is_mask = False
         return
-    if np.asarray(masked).tobytes() == np.asarray(one.fill_value, one.dtype).tobytes():
+    if (
+        np.asarray(masked).tobytes()
+        == np.asarray(source_array.fill_value, source_array.dtype).tobytes()
+    ):
         return
-    if one.stored is None:
-        one.fill_value = masked
+    if source_array.stored is None:
+        source_array.fill_value = masked
     else:
         # Chunks that are not stored have another value than CF's: they are not its missing ones.
-        one.fill_is_mask = False
+        source_array.fill_is_mask = False
 
 
-def extended(one: SourceArray, axis: int, length: int) -> SourceArray:
+def extended(source_array: SourceArray, axis: int, length: int) -> SourceArray:
     """An array of NetCDF-4 as long as its unlimited dimension, with fill values behind its end.
 
     HDF5 stores what was written of a variable; its dimension is as long as the longest of them.
     """
-    before = one.shape[axis]
-    if before >= length or not isinstance(one.dtype, np.dtype):
-        return one
-    native = one.native or one.read
+    before = source_array.shape[axis]
+    if before >= length or not isinstance(source_array.dtype, np.dtype):
+        return source_array
+    native = source_array.native or source_array.read
 
     def read(region: Region) -> Any:
         found = region[axis]
         inside = (*region[:axis], slice(found.start, min(found.stop, before)), *region[axis + 1 :])
-        out = np.empty([part.stop - part.start for part in region], one.dtype)
-        out[...] = np.asarray(one.fill_value, one.dtype)
+        out = np.empty([part.stop - part.start for part in region], source_array.dtype)
+        out[...] = np.asarray(source_array.fill_value, source_array.dtype)
         if found.start < before:
             out[(slice(None),) * axis + (slice(0, inside[axis].stop - found.start),)] = native(
                 inside
             )
         return out
 
-    shape = (*one.shape[:axis], length, *one.shape[axis + 1 :])
+    shape = (*source_array.shape[:axis], length, *source_array.shape[axis + 1 :])
     why = "it is shorter than its dimension"
-    stored = one.stored if one.chunks else None
+    stored = source_array.stored if source_array.chunks else None
     return dataclasses.replace(
-        one, shape=shape, read=read, native=None, encoded=None, why_decoded=why, stored=stored
+        source_array,
+        shape=shape,
+        read=read,
+        native=None,
+        encoded=None,
+        why_decoded=why,
+        stored=stored,
     )

@@ -41,9 +41,9 @@ def arrays_of(node: Any) -> dict[str, Any]:
     below = len(node.path) + 1 if node.path else 0
     found: dict[str, Any] = {}
 
-    def add(one: Any) -> None:
-        if isinstance(one, Array):
-            found[one.path[below:]] = one
+    def add(node: Any) -> None:
+        if isinstance(node, Array):
+            found[node.path[below:]] = node
 
     node.visitvalues(add)
     return found

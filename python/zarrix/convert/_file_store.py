@@ -137,23 +137,29 @@ class FileStore(PythonStore):
         # No call of a user closes a group that shows a file, so that a finalizer does.
         self._closing = weakref.finalize(self, source.close if closes else _nothing)
 
-    def _add(self, documents: MemoryStore, name: str, one: SourceArray, source: Source) -> None:
-        if one.encoded is not None:
-            options = kept_options(one.encoded, 2, one.dtype)
+    def _add(
+        self, documents: MemoryStore, name: str, source_array: SourceArray, source: Source
+    ) -> None:
+        if source_array.encoded is not None:
+            options = kept_options(source_array.encoded, 2, source_array.dtype)
         else:
-            options = {"chunks": one.chunks or _CHUNK, "compressor": None, "order": one.order}
-            if not one.shape or 0 in one.shape:
-                options["chunks"] = (1,) * len(one.shape)
-        attributes = dict(one.attributes)
-        if one.dimension_names is not None:
-            attributes["_ARRAY_DIMENSIONS"] = list(one.dimension_names)
+            options = {
+                "chunks": source_array.chunks or _CHUNK,
+                "compressor": None,
+                "order": source_array.order,
+            }
+            if not source_array.shape or 0 in source_array.shape:
+                options["chunks"] = (1,) * len(source_array.shape)
+        attributes = dict(source_array.attributes)
+        if source_array.dimension_names is not None:
+            attributes["_ARRAY_DIMENSIONS"] = list(source_array.dimension_names)
         try:
             array = create_array(
                 documents,
                 name=name,
-                shape=one.shape,
-                dtype=one.dtype,
-                fill_value=self._shown_fill(one),
+                shape=source_array.shape,
+                dtype=source_array.dtype,
+                fill_value=self._shown_fill(source_array),
                 zarr_format=2,
                 attributes=attributes,
                 **options,
@@ -163,10 +169,12 @@ class FileStore(PythonStore):
                 raise ConversionError(f"{source.name}: {error}") from None
             source.leave_out(name, error)
             return
-        self._arrays[name] = (array, one)
+        self._arrays[name] = (array, source_array)
 
-    def _shown_fill(self, one: SourceArray) -> Any:
-        return None if self._for_users and not one.fill_is_mask else one.fill_value
+    def _shown_fill(self, source_array: SourceArray) -> Any:
+        return (
+            None if self._for_users and not source_array.fill_is_mask else source_array.fill_value
+        )
 
     def _chunk(self, key: str) -> tuple[Any, SourceArray, tuple[int, ...]] | None:
         """The array of a chunk's key, and its coordinates."""
@@ -204,25 +212,27 @@ class FileStore(PythonStore):
             return part.value
         return one.encoded.file.read(part.offset, part.length)
 
-    def _encode(self, array: Any, one: SourceArray, coords: tuple[int, ...]) -> bytes | None:
+    def _encode(
+        self, array: Any, source_array: SourceArray, coords: tuple[int, ...]
+    ) -> bytes | None:
         """A chunk of elements that another library reads, encoded without compression."""
         region = tuple(
             slice(i * n, min((i + 1) * n, length))
-            for i, n, length in zip(coords, array.chunks, one.shape, strict=True)
+            for i, n, length in zip(coords, array.chunks, source_array.shape, strict=True)
         )
         values = MemoryStore()
         document = dict(json_loads(self.documents[key_of(array.path, ZARRAY)]))
         document["shape"] = list(array.chunks)
         values[ZARRAY] = _dumped(document)
         scratch: Any = open_node(values, mode="r+")
-        if one.sequential:
+        if source_array.sequential:
             with self._turn:
-                read = one.read(region)
+                read = source_array.read(region)
         else:
-            read = one.read(region)
+            read = source_array.read(region)
         scratch[tuple(slice(0, part.stop - part.start) for part in region)] = read
         stored: bytes | None = values.get(
-            "0" if not one.shape else ".".join("0" for _ in one.shape)
+            "0" if not source_array.shape else ".".join("0" for _ in source_array.shape)
         )
         return stored
 
@@ -290,13 +300,17 @@ class FileStore(PythonStore):
         return (reopened, self._made_of)
 
 
-def unkept(name: str, one: SourceArray, zarr_format: Literal[2, 3]) -> str:
+def unkept(name: str, source_array: SourceArray, zarr_format: Literal[2, 3]) -> str:
     """Why no hierarchy of a format can have an array, in any layout; empty if one can."""
     try:
         create_array(
-            MemoryStore(), name=name, shape=one.shape, dtype=one.dtype, zarr_format=zarr_format,
-            fill_value=one.fill_value,
-        )  # fmt: skip
+            MemoryStore(),
+            name=name,
+            shape=source_array.shape,
+            dtype=source_array.dtype,
+            zarr_format=zarr_format,
+            fill_value=source_array.fill_value,
+        )
     except (*UNKEPT, ValueError, TypeError) as error:
         return str(error)
     return ""

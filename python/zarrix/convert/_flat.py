@@ -150,15 +150,15 @@ class Flat:
         return Encoded(extent, None, None, self._file, parts, find)
 
 
-def _divisor(length: int, most: int) -> int:
-    """The largest divisor of ``length`` that is at most ``most``.
+def _divisor(length: int, limit: int) -> int:
+    """The largest divisor of ``length`` that is at most ``limit``.
 
     A chunk at the end of an axis would be padded, and the bytes of a file are not.
     """
-    if length <= most:
+    if length <= limit:
         return length
     return max(
         (d for one in range(1, math.isqrt(length) + 1) if length % one == 0
-         for d in (one, length // one) if d <= most),
+         for d in (one, length // one) if d <= limit),
         default=1,
     )  # fmt: skip

@@ -128,16 +128,16 @@ class Chunks:
             )
         return possible[0]
 
-    def _is_at(self, one: _Listed, base: int, coords: Coords) -> bool:
+    def _is_at(self, listed: _Listed, base: int, coords: Coords) -> bool:
         """Whether the library reads the bytes of the file at these coordinates."""
-        if one.offset + base + one.size > self._file.size:
+        if listed.offset + base + listed.size > self._file.size:
             return False
         try:
             at = tuple(i * n for i, n in zip(coords, self._extent, strict=True))
             _, value = self._dataset.id.read_direct_chunk(at)
         except (OSError, RuntimeError, ValueError, KeyError):
             return False
-        return bool(bytes(value) == self._file.read(one.offset + base, one.size))
+        return bool(bytes(value) == self._file.read(listed.offset + base, listed.size))
 
     def _unlimited(self) -> list[int]:
         return [axis for axis, most in enumerate(self._dataset.maxshape) if most is None]

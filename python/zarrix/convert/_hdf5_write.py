@@ -247,12 +247,12 @@ def write_attributes(
 def _write_as_json(
     made: Any,
     name: str,
-    given: Any,
+    value: Any,
     node: Any,
     job: Any,
     value_of: Callable[[str, Any], Any] | None,
 ) -> None:
-    text = json.dumps(given)
+    text = json.dumps(value)
     try:
         made.attrs[name] = text if value_of is None else value_of("", text)
     except (TypeError, ValueError, OSError, RuntimeError) as error:

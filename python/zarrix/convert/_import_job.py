@@ -97,73 +97,74 @@ class ImportJob:
             return 2
         return 3
 
-    def _create(self, name: str, one: SourceArray) -> Any:
+    def _create(self, name: str, source_array: SourceArray) -> Any:
         """The array of the destination; its document is in memory."""
-        options = self._layout(name, one)
-        attributes, fill = dict(one.attributes), one.fill_value
+        options = self._layout(name, source_array)
+        attributes, fill = dict(source_array.attributes), source_array.fill_value
         if self._format == 3:
-            if one.dimension_names is not None:
-                options["dimension_names"] = one.dimension_names
-            attributes = _cf.in_v3(attributes, one.dtype)
+            if source_array.dimension_names is not None:
+                options["dimension_names"] = source_array.dimension_names
+            attributes = _cf.in_v3(attributes, source_array.dtype)
         else:
-            if one.dimension_names is not None:
-                attributes["_ARRAY_DIMENSIONS"] = list(one.dimension_names)
-            fill = None if self._fills(name, one) else fill
+            if source_array.dimension_names is not None:
+                attributes["_ARRAY_DIMENSIONS"] = list(source_array.dimension_names)
+            fill = None if self._fills(name, source_array) else fill
         array = create_array(
             self._dest.documents,
             name=self._path(name),
-            shape=one.shape,
-            dtype=np.dtype(object) if one.dtype is object else one.dtype,
+            shape=source_array.shape,
+            dtype=np.dtype(object) if source_array.dtype is object else source_array.dtype,
             fill_value=fill,
             zarr_format=self._format,
             attributes=attributes,
             chunk_store=self._dest.store,
             **options,
         )
-        kept = isinstance(one.dtype, np.dtype) and array.dtype != one.dtype
-        if kept and array.dtype.newbyteorder("=") != one.dtype.newbyteorder("="):
+        kept = isinstance(source_array.dtype, np.dtype) and array.dtype != source_array.dtype
+        if kept and array.dtype.newbyteorder("=") != source_array.dtype.newbyteorder("="):
             raise UnkeptError(
-                f"{one.dtype} would become {array.dtype} in v{self._format}; pass zarr_format=2"
+                f"{source_array.dtype} would become {array.dtype} in v{self._format}; pass "
+                "zarr_format=2"
             )
         return array
 
-    def _layout(self, name: str, one: SourceArray) -> dict[str, Any]:
+    def _layout(self, name: str, source_array: SourceArray) -> dict[str, Any]:
         """Chunks, shards and codecs, as the arguments of `create_array`."""
         asked = self._asked
-        options: dict[str, Any] = {"order": one.order, "compressor": asked["compressor"]}
-        self._keeps[name] = asked["keep_chunks"] and one.encoded is not None
-        if self._keeps[name] and one.encoded is not None:
-            return options | kept_options(one.encoded, self._format, one.dtype)
-        options["chunks"], shards = _chunks(one, asked["chunks"]), asked["shards"]
+        options: dict[str, Any] = {"order": source_array.order, "compressor": asked["compressor"]}
+        self._keeps[name] = asked["keep_chunks"] and source_array.encoded is not None
+        if self._keeps[name] and source_array.encoded is not None:
+            return options | kept_options(source_array.encoded, self._format, source_array.dtype)
+        options["chunks"], shards = _chunks(source_array, asked["chunks"]), asked["shards"]
         if asked["chunks"] is None:
-            options["chunks"], found = layout(self._preset, one, options["chunks"])
+            options["chunks"], found = layout(self._preset, source_array, options["chunks"])
             shards = found if shards is None and self._format == 3 else shards
         if shards is not None:
             options["shards"] = shards
         if asked["compressor"] == "auto":
             level = 9 if self._preset == "archive" else 5
-            options["compressor"] = _compressor(one.dtype, level)
+            options["compressor"] = _compressor(source_array.dtype, level)
         return options
 
-    def _fills(self, name: str, one: SourceArray) -> bool:
+    def _fills(self, name: str, source_array: SourceArray) -> bool:
         """Whether an array of v2 has no fill value, because xarray would mask it.
 
         Chunks that the source has not stored are then stored with its fill value, if that is not 0.
         """
-        if one.fill_is_mask:
+        if source_array.fill_is_mask:
             return False
-        if one.stored is None or _is_zero(one.fill_value, one.dtype):
+        if source_array.stored is None or _is_zero(source_array.fill_value, source_array.dtype):
             return True
-        stored = len([*one.stored()])
-        if stored == count(one.shape, one.extent):
+        stored = len([*source_array.stored()])
+        if stored == count(source_array.shape, source_array.extent):
             return True
-        there = stored * math.prod(one.extent) * one.itemsize
-        if one.nbytes <= max(_MOST_FILLED, _FILLED_RATIO * there):
-            one.stored, self._keeps[name] = None, False
+        there = stored * math.prod(source_array.extent) * source_array.itemsize
+        if source_array.nbytes <= max(_MOST_FILLED, _FILLED_RATIO * there):
+            source_array.stored, self._keeps[name] = None, False
             return True
         self._source.notes.append(
-            f"{name}: it has {one.nbytes:,} bytes, of which few are stored, and keeps the fill "
-            f"value {one.fill_value}, which xarray takes for missing values in v2"
+            f"{name}: it has {source_array.nbytes:,} bytes, of which few are stored, and keeps the "
+            f"fill value {source_array.fill_value}, which xarray takes for missing values in v2"
         )
         return False
 
@@ -291,12 +292,12 @@ class ImportJob:
             verify(shown, self._arrays[name], one, changed, self._budget, everything=everything)
 
 
-def _work(one: SourceArray, step: tuple[int, ...]) -> range | list[int]:
+def _work(source_array: SourceArray, step: tuple[int, ...]) -> range | list[int]:
     """The numbers of the regions that have to be copied: those of which something is stored."""
-    total = count(one.shape, step)
-    if one.stored is None:
+    total = count(source_array.shape, step)
+    if source_array.stored is None:
         return range(total)
-    return stored_regions(one.shape, step, one.extent, one.stored())
+    return stored_regions(source_array.shape, step, source_array.extent, source_array.stored())
 
 
 def _is_zero(value: Any, dtype: Any) -> bool:
@@ -323,8 +324,8 @@ def _readers(
     return found
 
 
-def _is_decoded_by_engine(one: SourceArray) -> bool:
-    return one.encoded is not None and one.chunks is not None
+def _is_decoded_by_engine(source_array: SourceArray) -> bool:
+    return source_array.encoded is not None and source_array.chunks is not None
 
 
 def _reader(array: Any, step: tuple[int, ...]) -> Callable[[Any], Any]:
@@ -353,16 +354,18 @@ def _fits_v3(dtype: Any) -> bool:
     return dtype.byteorder not in (">",) and dtype.kind != "O"
 
 
-def _chunks(one: SourceArray, asked: Any) -> Any:
+def _chunks(source_array: SourceArray, asked: Any) -> Any:
     if asked is not None:
         return asked
-    size = math.prod(one.shape)
-    if one.chunks is not None and size:
-        nbytes = math.prod(one.chunks) * one.itemsize
-        small = math.prod(one.chunks) >= size
+    size = math.prod(source_array.shape)
+    if source_array.chunks is not None and size:
+        nbytes = math.prod(source_array.chunks) * source_array.itemsize
+        small = math.prod(source_array.chunks) >= size
         if _LEAST_CHUNK <= nbytes <= _MOST_CHUNK or small:
-            return tuple(min(c, n) for c, n in zip(one.chunks, one.shape, strict=True))
-    return "1 MiB" if one.shape and size else (1,) * len(one.shape)
+            return tuple(
+                min(c, n) for c, n in zip(source_array.chunks, source_array.shape, strict=True)
+            )
+    return "1 MiB" if source_array.shape and size else (1,) * len(source_array.shape)
 
 
 def _compressor(dtype: Any, level: int) -> Any:

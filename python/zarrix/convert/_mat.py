@@ -43,35 +43,35 @@ def open_source(path: Path) -> Source:
     return source
 
 
-def _turned(one: SourceArray) -> SourceArray:
+def _turned(source_array: SourceArray) -> SourceArray:
     """An array as MATLAB shows it: axes reversed, complex numbers and booleans as such."""
-    if one.attributes.get("MATLAB_empty"):
-        return _empty(one)
-    kind, convert = _kind_of(one)
+    if source_array.attributes.get("MATLAB_empty"):
+        return _empty(source_array)
+    kind, convert = _kind_of(source_array)
 
     def turned(read: Callable[[Region], Any] | None) -> Any:
         return read and (lambda region: convert(np.asarray(read(region[::-1]))).T)
 
-    stored = one.stored
+    stored = source_array.stored
     return SourceArray(
-        one.shape[::-1],
+        source_array.shape[::-1],
         kind,
-        turned(one.read),
-        chunks=None if one.chunks is None else one.chunks[::-1],
-        order="F" if len(one.shape) > 1 else "C",
-        fill_value=convert(np.asarray(one.fill_value, one.dtype))[()]
-        if isinstance(one.dtype, np.dtype)
-        else one.fill_value,
-        attributes=one.attributes,
+        turned(source_array.read),
+        chunks=None if source_array.chunks is None else source_array.chunks[::-1],
+        order="F" if len(source_array.shape) > 1 else "C",
+        fill_value=convert(np.asarray(source_array.fill_value, source_array.dtype))[()]
+        if isinstance(source_array.dtype, np.dtype)
+        else source_array.fill_value,
+        attributes=source_array.attributes,
         why_decoded="its axes are in the order of MATLAB",
-        native=turned(one.native),
+        native=turned(source_array.native),
         stored=stored and (lambda: [coords[::-1] for coords in stored()]),
     )
 
 
-def _kind_of(one: SourceArray) -> tuple[Any, Callable[[Any], Any]]:
+def _kind_of(source_array: SourceArray) -> tuple[Any, Callable[[Any], Any]]:
     """The dtype that MATLAB has, and what makes it of the stored one."""
-    dtype = one.dtype
+    dtype = source_array.dtype
     if not isinstance(dtype, np.dtype):
         return dtype, lambda value: value
     if dtype.names == ("real", "imag") and dtype["real"] == dtype["imag"]:
@@ -79,17 +79,21 @@ def _kind_of(one: SourceArray) -> tuple[Any, Callable[[Any], Any]]:
         if part.kind == "f" and part.itemsize in (4, 8):
             found = np.dtype(f"{part.byteorder}c{2 * part.itemsize}")
             return found, lambda value: np.ascontiguousarray(value).view(found).reshape(value.shape)
-    if one.attributes.get("MATLAB_class") == "logical" and dtype == np.uint8:
+    if source_array.attributes.get("MATLAB_class") == "logical" and dtype == np.uint8:
         return np.dtype(bool), lambda value: value != 0
     return dtype, lambda value: value
 
 
-def _empty(one: SourceArray) -> SourceArray:
+def _empty(source_array: SourceArray) -> SourceArray:
     """An array without elements, whose stored elements are its shape."""
-    if len(one.shape) != 1 or one.shape[0] > _MOST_AXES or not isinstance(one.dtype, np.dtype):
-        raise ConversionError(f"an array without elements has the shape {one.shape}")
-    shape = tuple(int(n) for n in one.read((slice(0, one.shape[0]),)))
+    if (
+        len(source_array.shape) != 1
+        or source_array.shape[0] > _MOST_AXES
+        or not isinstance(source_array.dtype, np.dtype)
+    ):
+        raise ConversionError(f"an array without elements has the shape {source_array.shape}")
+    shape = tuple(int(n) for n in source_array.read((slice(0, source_array.shape[0]),)))
     if min(shape, default=0) != 0:
         raise ConversionError(f"an array without elements has the shape {shape}")
-    dtype = _EMPTY.get(str(one.attributes.get("MATLAB_class")), np.dtype("f8"))
+    dtype = _EMPTY.get(str(source_array.attributes.get("MATLAB_class")), np.dtype("f8"))
     return SourceArray(shape, dtype, lambda region: np.zeros(shape, dtype)[region])

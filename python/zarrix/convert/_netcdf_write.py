@@ -270,7 +270,7 @@ def _plan_dimensions(group: _Group) -> None:
             _add_dimension(group, one, found, length, False)
 
 
-def _free_dimension(group: _Group, one: _Variable, length: int, prefix: str) -> str:
+def _free_dimension(group: _Group, variable: _Variable, length: int, prefix: str) -> str:
     """A dimension of that length which the variable has not yet: one that exists, or a new name."""
     if prefix == "string":
         candidates: Iterator[str] = (f"string{length}{'_' * i}" for i in range(1000))
@@ -278,21 +278,23 @@ def _free_dimension(group: _Group, one: _Variable, length: int, prefix: str) -> 
         candidates = (f"{prefix}{i}" for i in range(1_000_000))
     for name in candidates:
         known = group.dims.get(name)
-        is_taken = name in group.variables or name in group.below or name in one.dims
+        is_taken = name in group.variables or name in group.below or name in variable.dims
         if not is_taken and (known is None or known[0] == length):
             return name
-    raise ConversionError(f"{named(one.array)} has more axes than NetCDF has names for")
+    raise ConversionError(f"{named(variable.array)} has more axes than NetCDF has names for")
 
 
 def _add_dimension(
-    group: _Group, one: _Variable, name: str, length: int, is_unlimited: bool
+    group: _Group, variable: _Variable, name: str, length: int, is_unlimited: bool
 ) -> None:
     if "/" in name or "\0" in name or name.startswith(".") or name != name.strip():
-        raise ConversionError(f"{named(one.array)} has a dimension {name!r}, no name in NetCDF")
+        raise ConversionError(
+            f"{named(variable.array)} has a dimension {name!r}, no name in NetCDF"
+        )
     if name in group.below:
         raise ConversionError(
-            f"{named(one.array)} has a dimension {name!r}, and its group has a group of that name; "
-            "NetCDF has one of both"
+            f"{named(variable.array)} has a dimension {name!r}, and its group has a group of that "
+            "name; NetCDF has one of both"
         )
     known = group.dims.get(name, (length, False))
     if known[0] != length:
@@ -303,14 +305,14 @@ def _add_dimension(
         )
         raise ConversionError(
             f"the dimension {name!r} has length {known[0]} in {other} and {length} in "
-            f"{named(one.array)}; NetCDF has one length for all arrays of a group: export them one "
-            "by one, or to HDF5 (.h5)"
+            f"{named(variable.array)}; NetCDF has one length for all arrays of a group: export "
+            "them one by one, or to HDF5 (.h5)"
         )
     group.dims[name] = (length, known[1] or is_unlimited)
 
 
-def _is_coordinate(name: str, one: _Variable | None) -> bool:
-    return one is not None and one.dims == [name]
+def _is_coordinate(name: str, variable: _Variable | None) -> bool:
+    return variable is not None and variable.dims == [name]
 
 
 def _make_dimensions(made: Any, group: _Group) -> dict[str, Any]:
@@ -384,8 +386,8 @@ class _VariableWriter:
         return self._made.create_dataset(name, shape=variable.shape, dtype=dtype, **options)
 
 
-def _fill_attribute(one: _Variable) -> Mapping[str, Any]:
-    return {} if one.fill is None else {"_FillValue": one.fill}
+def _fill_attribute(variable: _Variable) -> Mapping[str, Any]:
+    return {} if variable.fill is None else {"_FillValue": variable.fill}
 
 
 def _committed(made: Any, dtype: Any) -> Any:
@@ -398,52 +400,52 @@ def _committed(made: Any, dtype: Any) -> Any:
     return root[name]
 
 
-def _attribute(h5py: Any, one: _Variable | None) -> Callable[[str, Any], Any]:
+def _attribute(h5py: Any, variable: _Variable | None) -> Callable[[str, Any], Any]:
     """What is stored for the value of an attribute; None if it is written in another way.
 
     A value for which HDF5 has no type is a `TypeError`.
     """
 
-    def value_of(name: str, given: Any) -> Any:
-        if one is not None and given is not one.more.get(name):
-            if name == "_FillValue" and one.fill is None:
-                raise ConversionError(f"{given!r} is not a value of {one.dtype}")
-            if name in one.more or (name == "_FillValue" and given is not one.fill):
+    def value_of(name: str, value: Any) -> Any:
+        if variable is not None and value is not variable.more.get(name):
+            if name == "_FillValue" and variable.fill is None:
+                raise ConversionError(f"{value!r} is not a value of {variable.dtype}")
+            if name in variable.more or (name == "_FillValue" and value is not variable.fill):
                 # The array says so, and an attribute cannot change it.
                 return None
-            if name in _OF_VALUES and one.dtype.kind in "iuf":
-                return _of_values(given, one.dtype)
-        return _typed(h5py, given)
+            if name in _OF_VALUES and variable.dtype.kind in "iuf":
+                return _of_values(value, variable.dtype)
+        return _typed(h5py, value)
 
     return value_of
 
 
-def _of_values(given: Any, dtype: Any) -> Any:
+def _of_values(value: Any, dtype: Any) -> Any:
     """An attribute in the type of the variable, if that keeps it."""
     try:
-        return _exact(given, dtype)
+        return _exact(value, dtype)
     except (ValueError, TypeError, OverflowError):
-        return np.asarray(given) if not isinstance(given, str) else np.bytes_(given.encode())
+        return np.asarray(value) if not isinstance(value, str) else np.bytes_(value.encode())
 
 
-def _typed(h5py: Any, given: Any) -> Any:
+def _typed(h5py: Any, value: Any) -> Any:
     """Text as characters, numbers as they are; `TypeError` for everything else."""
-    if isinstance(given, str):
-        data = given.encode()
+    if isinstance(value, str):
+        data = value.encode()
         if b"\0" in data:
             raise TypeError("text with NUL")
         kind = h5py.string_dtype("ascii" if data.isascii() else "utf-8", max(1, len(data)))
         return np.array(data, kind)
-    if isinstance(given, bool) or given is None or isinstance(given, dict):
+    if isinstance(value, bool) or value is None or isinstance(value, dict):
         raise TypeError("NetCDF has no such attribute")
-    if isinstance(given, list):
-        if not given or any(isinstance(one, bool | list | dict | None) for one in given):
+    if isinstance(value, list):
+        if not value or any(isinstance(one, bool | list | dict | None) for one in value):
             raise TypeError("NetCDF has no such attribute")
-        if all(isinstance(one, str) for one in given):
-            return np.array(given, h5py.string_dtype())
-        if any(isinstance(one, str) for one in given):
+        if all(isinstance(one, str) for one in value):
+            return np.array(value, h5py.string_dtype())
+        if any(isinstance(one, str) for one in value):
             raise TypeError("text beside numbers")
-    made = np.asarray(given)
+    made = np.asarray(value)
     if made.dtype.kind not in "iuf":
         raise TypeError("not a number of 64 bits")
     return made if made.ndim else made[()]

@@ -51,7 +51,7 @@ def open_source(path: Path, *, allow_pickle: bool = False) -> Source:
     return source
 
 
-def _native(path: Path, archive: zipfile.ZipFile, found: zipfile.ZipInfo) -> Any:
+def _native(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """Reads an array by NumPy alone, which compares the checksum of the member.
 
     The archive is not opened again, because that reads the names of all its members.
@@ -61,10 +61,10 @@ def _native(path: Path, archive: zipfile.ZipFile, found: zipfile.ZipInfo) -> Any
     def read(region: Region) -> Any:
         if not loaded:
             try:
-                with archive.open(found) as member:
+                with archive.open(info) as member:
                     loaded.append(np.lib.format.read_array(member, allow_pickle=False))
             except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError) as error:
-                raise ConversionError(f"{path}: {found.filename} is damaged: {error}") from None
+                raise ConversionError(f"{path}: {info.filename} is damaged: {error}") from None
         return loaded[0][region]
 
     return read

@@ -60,8 +60,8 @@ def natural(name: str) -> list[Any]:
     return [int(part) if part.isdecimal() else part for part in parts]
 
 
-def _reader(one: SourceArray, native: bool) -> Callable[[Region], Any]:
-    return one.native if native and one.native is not None else one.read
+def _reader(source_array: SourceArray, native: bool) -> Callable[[Region], Any]:
+    return source_array.native if native and source_array.native is not None else source_array.read
 
 
 class _Joined:

@@ -91,7 +91,7 @@ def dtype_of(text: Any) -> np.dtype[Any]:
         raise ConversionError(f"dtype={text!r} is not a data type of NumPy: {error}") from None
 
 
-def shape_of(given: Any) -> tuple[int, ...]:
+def shape_of(value: Any) -> tuple[int, ...]:
     """The shape that an option names: numbers, or text such as ``"3,4"``.
 
     Raises
@@ -99,16 +99,16 @@ def shape_of(given: Any) -> tuple[int, ...]:
     ConversionError
         It is not a shape.
     """
-    if isinstance(given, int) and not isinstance(given, bool):
-        given = (given,)
-    if isinstance(given, str):
-        given = [part for part in given.replace("x", ",").split(",") if part.strip()]
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = (value,)
+    if isinstance(value, str):
+        value = [part for part in value.replace("x", ",").split(",") if part.strip()]
     try:
-        shape = tuple(int(n) for n in given)
+        shape = tuple(int(n) for n in value)
     except (TypeError, ValueError):
         shape = (-1,)
     if any(n < 0 for n in shape):
-        raise ConversionError(f"shape={given!r} is not a shape, such as '3,4'")
+        raise ConversionError(f"shape={value!r} is not a shape, such as '3,4'")
     return shape
 
 

@@ -48,9 +48,9 @@ def step_of(
     if rows:
         step[1:] = [max(1, n) for n in shape[1:]]
 
-    def grow(axis: int, most: int) -> None:
+    def grow(axis: int, limit: int) -> None:
         room = budget // max(1, itemsize * math.prod(step))
-        units = min(room, -(-most // step[axis]))
+        units = min(room, -(-limit // step[axis]))
         if units > 1:
             step[axis] *= units
 

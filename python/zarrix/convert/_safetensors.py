@@ -96,7 +96,7 @@ def _check_offsets(offsets: list[list[int]], file: OpenFile, begin: int) -> None
         )
 
 
-def _native(path: Path, name: str, one: SourceArray) -> Any:
+def _native(path: Path, name: str, source_array: SourceArray) -> Any:
     """Reads a tensor by the package safetensors, where it is installed."""
     loaded: list[Any] = []
 
@@ -106,7 +106,7 @@ def _native(path: Path, name: str, one: SourceArray) -> Any:
                 # Optional package: only the verification of an import uses it.
                 safetensors = importlib.import_module("safetensors")
             except ImportError:
-                return one.read(region)
+                return source_array.read(region)
             try:
                 with safetensors.safe_open(str(path), framework="numpy") as opened:
                     loaded.append(opened.get_tensor(name))

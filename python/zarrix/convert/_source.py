@@ -242,8 +242,8 @@ def identity_of(path: str | os.PathLike[str], depth: int | None = None) -> list[
     return [shown, digest.hexdigest(), depth]
 
 
-def _version(found: os.stat_result) -> list[int]:
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+def _version(status: os.stat_result) -> list[int]:
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
 class OpenFile:

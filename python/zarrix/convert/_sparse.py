@@ -14,13 +14,15 @@ from zarrix.convert._source import Region, SourceArray
 __all__ = ["stored_reader"]
 
 
-def stored_reader(one: SourceArray) -> Callable[[Region], Any]:
+def stored_reader(source_array: SourceArray) -> Callable[[Region], Any]:
     """Reads regions of which only the stored chunks are asked for; the rest is the fill value."""
-    if one.stored is None or not (isinstance(one.dtype, np.dtype) or one.dtype in (str, bytes)):
-        return one.read
-    stored, extent = {*one.stored()}, one.extent
-    dtype = one.dtype if isinstance(one.dtype, np.dtype) else np.dtype(object)
-    fill = one.dtype() if one.fill_value is None else one.fill_value
+    if source_array.stored is None or not (
+        isinstance(source_array.dtype, np.dtype) or source_array.dtype in (str, bytes)
+    ):
+        return source_array.read
+    stored, extent = {*source_array.stored()}, source_array.extent
+    dtype = source_array.dtype if isinstance(source_array.dtype, np.dtype) else np.dtype(object)
+    fill = source_array.dtype() if source_array.fill_value is None else source_array.fill_value
 
     def read(region: Region) -> Any:
         out = np.empty([part.stop - part.start for part in region], dtype)
@@ -42,7 +44,7 @@ def stored_reader(one: SourceArray) -> Callable[[Region], Any]:
                     slice(a.start - b.start, a.stop - b.start)
                     for a, b in zip(inside, region, strict=True)
                 )
-                out[here] = one.read(inside)
+                out[here] = source_array.read(inside)
         return out
 
     return read

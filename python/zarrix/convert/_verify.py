@@ -30,7 +30,7 @@ _MOST_EMPTY = 100_000
 def verify(
     shown: str,
     array: Any,
-    one: SourceArray,
+    source_array: SourceArray,
     changed: Callable[[Any], Any],
     budget: int,
     *,
@@ -56,10 +56,12 @@ def verify(
     ConversionError
         They differ.
     """
-    if one.intact is not None:
-        one.intact()
-    read = one.native or (stored_reader(one) if one.is_sparse else one.read)
-    for region in _chosen(array, one, budget, everything):
+    if source_array.intact is not None:
+        source_array.intact()
+    read = source_array.native or (
+        stored_reader(source_array) if source_array.is_sparse else source_array.read
+    )
+    for region in _chosen(array, source_array, budget, everything):
         try:
             source = read(region)
         except UnkeptError:
@@ -79,18 +81,20 @@ def verify(
             )
 
 
-def _chosen(array: Any, one: SourceArray, budget: int, everything: bool) -> Iterator[Region]:
+def _chosen(
+    array: Any, source_array: SourceArray, budget: int, everything: bool
+) -> Iterator[Region]:
     unit = tuple(int(n) for n in metadata_of(array).chunk_shape)
-    if one.sequential:
+    if source_array.sequential:
         # A stream is read from its begin: a sample of it is what comes first.
-        unit = step_of(one.shape, unit, None, one.itemsize, budget, rows=True)
-    shape, total = one.shape, count(one.shape, unit)
+        unit = step_of(source_array.shape, unit, None, source_array.itemsize, budget, rows=True)
+    shape, total = source_array.shape, count(source_array.shape, unit)
     draw = random.Random(0)
     stored: Any = range(total)
-    if one.stored is not None:
-        stored = stored_regions(shape, unit, one.extent, one.stored())
+    if source_array.stored is not None:
+        stored = stored_regions(shape, unit, source_array.extent, source_array.stored())
     wanted = len(stored) if everything else min(_MOST, max(_LEAST, math.ceil(len(stored) / 100)))
-    if one.sequential:
+    if source_array.sequential:
         chosen: Any = range(min(wanted, total))
     elif everything and total <= _MOST_EMPTY:
         chosen = range(total)

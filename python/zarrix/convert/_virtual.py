@@ -150,10 +150,10 @@ def _verify(store: FileStore, document: Mapping[str, Any], *, everything: bool) 
         compare(shown, array, one, lambda values: values, budget, everything=everything)
 
 
-def _lacks_chunks(one: SourceArray) -> bool:
-    if one.stored is None:
+def _lacks_chunks(source_array: SourceArray) -> bool:
+    if source_array.stored is None:
         return False
-    return len([*one.stored()]) < count(one.shape, one.extent)
+    return len([*source_array.stored()]) < count(source_array.shape, source_array.extent)
 
 
 virtual.__module__ = "zarrix.convert"

@@ -85,7 +85,7 @@ class Access:
 
 
 def accesses_of(
-    given: Any, shape: Sequence[int], names: Sequence[str | None] | None = None
+    access: Any, shape: Sequence[int], names: Sequence[str | None] | None = None
 ) -> list[Access]:
     """The accesses that texts mean for an array of this shape.
 
@@ -94,7 +94,7 @@ def accesses_of(
     ValueError
         A text is not an access, or names an axis that the array does not have.
     """
-    texts = [given] if isinstance(given, str | Access) else list(given or ())
+    texts = [access] if isinstance(access, str | Access) else list(access or ())
     if not texts:
         raise ValueError("no access is named: pass access=['crop 256x256', 'frame:0.1']")
     return [one if isinstance(one, Access) else _parsed(one, shape, names) for one in texts]

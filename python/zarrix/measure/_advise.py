@@ -143,15 +143,15 @@ class Advice(Printed):
             codec += f" --max-error {self.max_error:g}"
         return f"zarrix rechunk {self.name or 'SOURCE'} DEST --chunks {chunks}{shards}{codec}"
 
-    def _is_advised(self, one: Trial) -> bool:
-        same = one.chunks == self.chunks and one.codec == self.codec
-        return same and (one.error is None) == (self.max_error is None)
+    def _is_advised(self, trial: Trial) -> bool:
+        same = trial.chunks == self.chunks and trial.codec == self.codec
+        return same and (trial.error is None) == (self.max_error is None)
 
-    def _label(self, one: Trial) -> tuple[str, str]:
+    def _label(self, trial: Trial) -> tuple[str, str]:
         """What a trial is, and a mark if it is the advice."""
-        if not self._is_advised(one):
-            return "present" if one.present else "tried", ""
-        if one.present:
+        if not self._is_advised(trial):
+            return "present" if trial.present else "tried", ""
+        if trial.present:
             return "present", "<- stays"
         return "advised", f"<- {self.gain:.2f}x as fast"
 
@@ -492,9 +492,9 @@ def _touched(
     return parts, elements / max(1, math.prod(shape))
 
 
-def _differ(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def _differ(chunks: tuple[int, ...], other: tuple[int, ...]) -> bool:
     """Whether two layouts are worth a trial each: some side is at least twice as long."""
-    return any(max(a, b) >= 2 * min(a, b) for a, b in zip(one, other, strict=True))
+    return any(max(a, b) >= 2 * min(a, b) for a, b in zip(chunks, other, strict=True))
 
 
 def _options(codec: str, node: Any) -> dict[str, Any]:

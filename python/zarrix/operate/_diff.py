@@ -195,31 +195,33 @@ def _sound(
     return found
 
 
-def _kinds(found: Survey) -> dict[str, str]:
+def _kinds(survey: Survey) -> dict[str, str]:
     """Arrays and groups by their path relative to the compared root."""
-    start = len(found.place.path) + 1 if found.place.path else 0
-    groups = {path[start:]: "group" for path in found.groups}
-    return {**groups, **{path[start:]: "array" for path in found.arrays}}
+    start = len(survey.place.path) + 1 if survey.place.path else 0
+    groups = {path[start:]: "group" for path in survey.groups}
+    return {**groups, **{path[start:]: "array" for path in survey.arrays}}
 
 
-def _compare(path: str, one: Survey, other: Survey, chunks: _Chunks) -> Iterator[Difference]:
-    paths = ["/".join(filter(None, (found.place.path, path))) for found in (one, other)]
-    yield from _compare_attributes(path, _attributes(one, paths[0]), _attributes(other, paths[1]))
-    if paths[0] in one.arrays:
-        a, b = one.arrays[paths[0]], other.arrays[paths[1]]
+def _compare(path: str, first: Survey, second: Survey, chunks: _Chunks) -> Iterator[Difference]:
+    paths = ["/".join(filter(None, (found.place.path, path))) for found in (first, second)]
+    yield from _compare_attributes(
+        path, _attributes(first, paths[0]), _attributes(second, paths[1])
+    )
+    if paths[0] in first.arrays:
+        a, b = first.arrays[paths[0]], second.arrays[paths[1]]
         yield from _compare_metadata(path, a, b)
         if a.shape == b.shape and a.dtype == b.dtype:
             yield from chunks.compare(path, a, b)
 
 
-def _attributes(found: Survey, path: str) -> Mapping[str, Any]:
+def _attributes(survey: Survey, path: str) -> Mapping[str, Any]:
     """The attributes of a node, from documents that were read already."""
     prefix = f"{path}/" if path else ""
-    if f"{prefix}{ZARRAY}" in found.documents or f"{prefix}{ZGROUP}" in found.documents:
+    if f"{prefix}{ZARRAY}" in survey.documents or f"{prefix}{ZGROUP}" in survey.documents:
         key = f"{prefix}{ZATTRS}"
-        return v2.parse_attributes(found.documents.get(key, b"{}"), where=key)
+        return v2.parse_attributes(survey.documents.get(key, b"{}"), where=key)
     key = f"{prefix}{ZARR_JSON}"
-    attributes: Mapping[str, Any] = members_of(found.documents[key], key).get("attributes") or {}
+    attributes: Mapping[str, Any] = members_of(survey.documents[key], key).get("attributes") or {}
     return attributes
 
 
@@ -263,8 +265,8 @@ def _described(array: Array) -> dict[str, str]:
 class _Chunks:
     """Compares the chunks of one pair of arrays after the other, and reports its progress."""
 
-    def __init__(self, one: Survey, other: Survey, result: Comparison, tell: Progress) -> None:
-        self._sides = (one, other)
+    def __init__(self, first: Survey, second: Survey, result: Comparison, tell: Progress) -> None:
+        self._sides = (first, second)
         self._result = result
         self._tell = tell
         self._total = sum(len(keys) for found in self._sides for keys in found.chunks.values())

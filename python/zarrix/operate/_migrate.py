@@ -338,13 +338,13 @@ def _carry_out(
     root: str,
     changes: Mapping[str, _Change],
     to: int,
-    found: Mapping[str, Any],
+    metadata_of: Mapping[str, Any],
 ) -> None:
     documents = {path: one.documents for path, one in changes.items()}
     moved = {path: one.rewriting for path, one in changes.items() if one.rewriting}
     consolidated = [
         path
-        for path, metadata in found.items()
+        for path, metadata in metadata_of.items()
         if isinstance(metadata, GroupMetadata) and _is_consolidated(store, path, 5 - to)
     ]
     before = _snapshot(store, documents, 5 - to)
@@ -373,7 +373,7 @@ def _carry_out(
         for name in sorted(documents[root], reverse=True, key=lambda name: name == ZATTRS):
             store[key_of(root, name)] = documents[root][name]
     # That of the root first, so that other programs see the new format, too.
-    kind = "group" if isinstance(found[root], GroupMetadata) else "array"
+    kind = "group" if isinstance(metadata_of[root], GroupMetadata) else "array"
     decides = document_of(kind, 5 - to)
     store.update_value(key_of(root, decides), lambda _: None)
     _clean(store, root, to)

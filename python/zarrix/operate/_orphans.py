@@ -54,20 +54,20 @@ class Orphans:
     problems: list[Problem] = field(default_factory=list)
 
 
-def sort_orphans(found: Survey) -> Orphans:
+def sort_orphans(survey: Survey) -> Orphans:
     """Classify the keys that are neither documents of a node nor chunks of an array."""
     chunks = {
         key
-        for path, keys in found.chunks.items()
-        for array in (found.arrays[path], found.twins.get(path))
+        for path, keys in survey.chunks.items()
+        for array in (survey.arrays[path], survey.twins.get(path))
         if array is not None
         for key, _ in io_of(array).stored_chunks(keys)
     }
-    stored, unknown = {*found.keys, *found.chunk_keys}, _unknown(found)
+    stored, unknown = {*survey.keys, *survey.chunk_keys}, _unknown(survey)
     result = Orphans()
     folders: dict[str, list[str]] = {}
     for key in sorted(stored):
-        if key in chunks or _is_known(found, key, unknown):
+        if key in chunks or _is_known(survey, key, unknown):
             continue
         before = SET_ASIDE.sub("", key)
         if before != key and _is_zarr(before):
@@ -75,38 +75,38 @@ def sort_orphans(found: Survey) -> Orphans:
         elif not _is_zarr(key):
             result.strangers.append(key)
         else:
-            folders.setdefault(_lost_node(found, key), []).append(key)
+            folders.setdefault(_lost_node(survey, key), []).append(key)
     for folder, keys in folders.items():
-        for problem, lost in _lost(found, folder, keys):
-            if _is_lost(found, folder, lost):
+        for problem, lost in _lost(survey, folder, keys):
+            if _is_lost(survey, folder, lost):
                 result.problems.append(problem)
                 result.keys += lost
     result.keys.sort()
     return result
 
 
-def missing_groups(found: Survey) -> list[Problem]:
+def missing_groups(survey: Survey) -> list[Problem]:
     """Folders above nodes that are not groups, so that the nodes are not members of a group."""
-    nodes = {*found.arrays, *found.groups, *_unknown(found)}
-    name = ZARR_JSON if any(key.endswith(ZARR_JSON) for key in found.names) else ZGROUP
+    nodes = {*survey.arrays, *survey.groups, *_unknown(survey)}
+    name = ZARR_JSON if any(key.endswith(ZARR_JSON) for key in survey.names) else ZGROUP
     held: dict[str, list[str]] = {}
     for path in sorted(nodes):
         at = path
-        while at != found.place.path:
+        while at != survey.place.path:
             at = at.rpartition("/")[0]
             if at in nodes:
                 break
             held.setdefault(at, []).append(path)
     problems = [_missing(folder, below, name) for folder, below in held.items()]
-    return [problem for problem in problems if problem.key not in found.place.store]
+    return [problem for problem in problems if problem.key not in survey.place.store]
 
 
-def _unknown(found: Survey) -> set[str]:
+def _unknown(survey: Survey) -> set[str]:
     """The paths of existing nodes that cannot be opened."""
-    places = (problem.key.rpartition("/") for problem in found.problems)
+    places = (problem.key.rpartition("/") for problem in survey.problems)
     return {folder for folder, _, name in places if name in NODE_DOCUMENTS} - {
-        *found.arrays,
-        *found.groups,
+        *survey.arrays,
+        *survey.groups,
     }
 
 
@@ -125,16 +125,16 @@ def _is_zarr(key: str) -> bool:
     return bool(_CHUNK.fullmatch(key) or _DOCUMENT.fullmatch(key))
 
 
-def _is_known(found: Survey, key: str, unknown: set[str]) -> bool:
+def _is_known(survey: Survey, key: str, unknown: set[str]) -> bool:
     """Whether a key is a document or mark of a node, or is below a broken document."""
     folder, _, name = key.rpartition("/")
-    if name == JOB_MARK and folder in found.arrays:
+    if name == JOB_MARK and folder in survey.arrays:
         return True
     if _DOCUMENT.fullmatch(key):
-        return folder in found.arrays or folder in found.groups or folder in unknown
+        return folder in survey.arrays or folder in survey.groups or folder in unknown
     # Below a broken node, chunks cannot be identified.
     while True:
-        if folder in found.arrays or folder in found.groups:
+        if folder in survey.arrays or folder in survey.groups:
             return False
         if folder in unknown:
             return True
@@ -155,14 +155,14 @@ def _note_aside(result: Orphans, key: str, before: str, stored: set[str]) -> Non
     )
 
 
-def _lost_node(found: Survey, key: str) -> str:
+def _lost_node(survey: Survey, key: str) -> str:
     """The path of the former node of an orphan, as far as its key shows."""
-    above = found.node_above(key)
-    if above is not None and above in found.arrays:
+    above = survey.node_above(key)
+    if above is not None and above in survey.arrays:
         return above
     if _DOCUMENT.fullmatch(key):
         return key.rpartition("/")[0]
-    start = found.place.path if above is None else above
+    start = survey.place.path if above is None else above
     rest = key[len(start) + 1 :] if start else key
     name, deeper, _ = rest.partition("/")
     if not deeper or name == "c" or (above is None and name.isdecimal()):
@@ -170,11 +170,11 @@ def _lost_node(found: Survey, key: str) -> str:
     return key_of(start, name)
 
 
-def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, list[str]]]:
+def _lost(survey: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, list[str]]]:
     """The problem with the orphans of a node, and the keys."""
-    if folder in found.arrays:
-        found.outside.update(keys)
-        shape = found.arrays[folder].shape
+    if folder in survey.arrays:
+        survey.outside.update(keys)
+        shape = survey.arrays[folder].shape
         said = f"is not a chunk of the array {'/' + folder!r}, {shape}"
         return [(Problem("orphan", key, f"{key!r} {said}"), [key]) for key in keys]
     problems = [
@@ -193,18 +193,18 @@ def _lost(found: Survey, folder: str, keys: list[str]) -> list[tuple[Problem, li
     return problems
 
 
-def _is_lost(found: Survey, folder: str, keys: list[str]) -> bool:
+def _is_lost(survey: Survey, folder: str, keys: list[str]) -> bool:
     """Whether orphans still have no node: other processes may have created, resized or deleted
     their array.
     """
-    store, chunk_store = found.place.store, found.place.chunk_store
-    if keys[0] not in store and keys[0] not in found.place.chunks:
+    store, chunk_store = survey.place.store, survey.place.chunk_store
+    if keys[0] not in store and keys[0] not in survey.place.chunks:
         return False
-    if folder in found.arrays:
+    if folder in survey.arrays:
         try:
             array = Array(store, path=folder, chunk_store=chunk_store)
         except ArrayNotFoundError:
             return True
         return not io_of(array).stored_chunks(keys)
     documents = (key_of(folder, name) for name in NODE_DOCUMENTS)
-    return folder in found.groups or not any(document in store for document in documents)
+    return folder in survey.groups or not any(document in store for document in documents)

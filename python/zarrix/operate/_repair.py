@@ -155,24 +155,24 @@ def repair_into(result: Repair, place: Place, progress: bool | Progress = False)
         tell(done + 1, len(problems))
 
 
-def _settle(result: Repair, found: Survey, problem: Problem) -> None:
+def _settle(result: Repair, survey: Survey, problem: Problem) -> None:
     """Rename a broken value, unless it has been repaired meanwhile."""
     key = problem.key
-    is_chunk = problem.kind == "chunk" or (problem.kind == "orphan" and key in found.outside)
-    is_document = problem.kind in ("metadata", "consolidated") and key in found.documents
+    is_chunk = problem.kind == "chunk" or (problem.kind == "orphan" and key in survey.outside)
+    is_document = problem.kind in ("metadata", "consolidated") and key in survey.documents
     # If the document of a group has stale metadata of its members, the group itself is valid.
     if is_document and problem.kind == "consolidated":
         is_document = key.rpartition("/")[2] == ZMETADATA
     if not (is_chunk or is_document):
         result.kept.append(problem)
         return
-    store = found.place.chunks if is_chunk else found.place.store
-    path = found.array_above(key) or "" if is_chunk else ""
+    store = survey.place.chunks if is_chunk else survey.place.store
+    path = survey.array_above(key) or "" if is_chunk else ""
     # Under the lock of the array's document no chunk of it is written.
-    anchor = document_key_of(found.arrays[path]) if is_chunk else key
+    anchor = document_key_of(survey.arrays[path]) if is_chunk else key
 
     def move(old: bytes | None) -> bytes | None:
-        if _is_broken(found.place, path, problem) if is_chunk else old == found.documents[key]:
+        if _is_broken(survey.place, path, problem) if is_chunk else old == survey.documents[key]:
             # Recorded first, and corrected below, because an interrupt may come between any two
             # steps.
             new = result.set_aside[key] = _free_name(store, key)

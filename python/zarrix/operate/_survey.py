@@ -143,125 +143,127 @@ def survey(place: Place, progress: bool | Progress = False) -> Survey:
     return found
 
 
-def _read_documents(found: Survey, tell: Progress) -> None:
-    for begin in range(0, len(found.names), _BATCH):
-        part = found.names[begin : begin + _BATCH]
-        found.documents.update(_read_all(found, part))
-        tell(begin + len(part), len(found.names))
+def _read_documents(survey: Survey, tell: Progress) -> None:
+    for begin in range(0, len(survey.names), _BATCH):
+        part = survey.names[begin : begin + _BATCH]
+        survey.documents.update(_read_all(survey, part))
+        tell(begin + len(part), len(survey.names))
 
 
-def _read_all(found: Survey, keys: list[str]) -> dict[str, bytes]:
+def _read_all(survey: Survey, keys: list[str]) -> dict[str, bytes]:
     try:
         return {
-            key: bytes(one) for key, one in found.place.store.getitems(keys, contexts={}).items()
+            key: bytes(one) for key, one in survey.place.store.getitems(keys, contexts={}).items()
         }
     except (ZarrixError, OSError, ValueError, TypeError):
         # One of them fails; reading them one by one shows which.
-        read = ((key, _read_one(found, key)) for key in keys)
+        read = ((key, _read_one(survey, key)) for key in keys)
         return {key: one for key, one in read if one is not None}
 
 
-def _read_one(found: Survey, key: str) -> bytes | None:
+def _read_one(survey: Survey, key: str) -> bytes | None:
     try:
-        stored = found.place.store._value(key)
+        stored = survey.place.store._value(key)
         return None if stored is None else bytes(stored)
     except (ZarrixError, OSError, ValueError, TypeError) as error:
         kind = "unread" if isinstance(error, OSError) else "metadata"
-        found.problems.append(Problem(kind, key, _sentence(found, key, error)))
+        survey.problems.append(Problem(kind, key, _sentence(survey, key, error)))
         return None
 
 
-def _noted(found: Survey, key: str, document: bytes) -> None:
+def _noted(survey: Survey, key: str, document: bytes) -> None:
     try:
-        _READERS[_parts(key)[1]](found, key, document)
+        _READERS[_parts(key)[1]](survey, key, document)
     except (ZarrixError, OSError, ValueError, TypeError, KeyError, ImportError) as error:
         kind = "consolidated" if key.endswith(ZMETADATA) else "metadata"
         if isinstance(error, UnknownCodecError | ImportError):
             kind = "codec"
-        found.problems.append(Problem(kind, key, _sentence(found, key, error)))
+        survey.problems.append(Problem(kind, key, _sentence(survey, key, error)))
 
 
-def _sentence(found: Survey, key: str, error: Exception) -> str:
+def _sentence(survey: Survey, key: str, error: Exception) -> str:
     text = str(error)
-    return text if key in text else f"{_where(found, key)}: {text}"
+    return text if key in text else f"{_where(survey, key)}: {text}"
 
 
-def _where(found: Survey, key: str) -> str:
-    return nodes.place(found.place.store, key)
+def _where(survey: Survey, key: str) -> str:
+    return nodes.place(survey.place.store, key)
 
 
-def _read_array(found: Survey, key: str, document: bytes) -> None:
-    _open_array(found, key, nodes.Node(2, "array", document), v2.parse_array)
+def _read_array(survey: Survey, key: str, document: bytes) -> None:
+    _open_array(survey, key, nodes.Node(2, "array", document), v2.parse_array)
 
 
-def _open_array(found: Survey, key: str, node: nodes.Node, parse: Callable[..., object]) -> None:
+def _open_array(survey: Survey, key: str, node: nodes.Node, parse: Callable[..., object]) -> None:
     path = _parts(key)[0]
-    store, _, chunk_store = found.place
+    store, _, chunk_store = survey.place
     try:
         location = Location(store, path, node.zarr_format, chunk_store)
         opened = opened_at(location, node, ArrayOptions(read_only=True))
     except (ZarrixError, ValueError, TypeError, ImportError) as error:
         # Metadata that parses is valid, even if the array cannot be opened here because of pickles
         # or missing codecs.
-        parse(node.document, _where(found, key))
-        found.problems.append(Problem("codec", key, _sentence(found, key, error)))
+        parse(node.document, _where(survey, key))
+        survey.problems.append(Problem("codec", key, _sentence(survey, key, error)))
     else:
         # A path with documents of both formats is a v2 node, so that v2 is read first.
-        (found.twins if path in found.arrays else found.arrays)[path] = opened
+        (survey.twins if path in survey.arrays else survey.arrays)[path] = opened
 
 
-def _read_group(found: Survey, key: str, document: bytes) -> None:
-    v2.parse_group(document, where=_where(found, key))
-    found.groups[_parts(key)[0]] = 2
+def _read_group(survey: Survey, key: str, document: bytes) -> None:
+    v2.parse_group(document, where=_where(survey, key))
+    survey.groups[_parts(key)[0]] = 2
 
 
-def _read_attributes(found: Survey, key: str, document: bytes) -> None:
-    v2.parse_attributes(document, where=_where(found, key))
+def _read_attributes(survey: Survey, key: str, document: bytes) -> None:
+    v2.parse_attributes(document, where=_where(survey, key))
 
 
-def _read_node(found: Survey, key: str, document: bytes) -> None:
-    path, where = _parts(key)[0], _where(found, key)
+def _read_node(survey: Survey, key: str, document: bytes) -> None:
+    path, where = _parts(key)[0], _where(survey, key)
     if v3.node_type(document, where) == "array":
-        _open_array(found, key, nodes.Node(3, "array", document), v3.parse_array)
+        _open_array(survey, key, nodes.Node(3, "array", document), v3.parse_array)
         return
     v3.parse_group(document, where=where)
-    found.groups.setdefault(path, 3)
+    survey.groups.setdefault(path, 3)
     consolidated = members_of(document, where).get("consolidated_metadata")
     if isinstance(consolidated, dict) and isinstance(consolidated.get("metadata"), dict):
         told = {
             key_of(path, key_of(name, ZARR_JSON)): one
             for name, one in consolidated["metadata"].items()
         }
-        _compare(found, key, told, (ZARR_JSON,))
+        _compare(survey, key, told, (ZARR_JSON,))
 
 
-def _read_consolidated(found: Survey, key: str, document: bytes) -> None:
+def _read_consolidated(survey: Survey, key: str, document: bytes) -> None:
     path = _parts(key)[0]
-    members = members_of(document, _where(found, key))
+    members = members_of(document, _where(survey, key))
     if not isinstance(members.get("metadata"), dict):
-        raise ValueError(f"{_where(found, key)}: lacks the key 'metadata'")
+        raise ValueError(f"{_where(survey, key)}: lacks the key 'metadata'")
     told = {key_of(path, name): one for name, one in members["metadata"].items()}
-    _compare(found, key, told, (ZARRAY, ZGROUP, ZATTRS))
+    _compare(survey, key, told, (ZARRAY, ZGROUP, ZATTRS))
 
 
-def _compare(found: Survey, key: str, told: dict[str, Any], names: tuple[str, ...]) -> None:
+def _compare(
+    survey: Survey, key: str, consolidated: dict[str, Any], names: tuple[str, ...]
+) -> None:
     """Record the documents that differ from the consolidated ones under ``key``."""
-    stored = found.documents_below(_parts(key)[0])
-    stale = [f"{one!r} is not stored" for one in sorted({*told}.difference(stored))]
+    stored = survey.documents_below(_parts(key)[0])
+    stale = [f"{one!r} is not stored" for one in sorted({*consolidated}.difference(stored))]
     for one in stored:
-        if _parts(one)[1] not in names or one == key or one not in found.documents:
+        if _parts(one)[1] not in names or one == key or one not in survey.documents:
             continue
-        if one not in told:
+        if one not in consolidated:
             stale.append(f"{one!r} is missing")
-        elif _plain(found.documents[one]) != _without_consolidated(told[one]):
+        elif _plain(survey.documents[one]) != _without_consolidated(consolidated[one]):
             stale.append(f"{one!r} has changed")
     if stale:
         more = f", and {len(stale) - 3} more" if len(stale) > 3 else ""
-        found.problems.append(
+        survey.problems.append(
             Problem(
                 "consolidated",
                 key,
-                f"{_where(found, key)}: is out of date: {', '.join(stale[:3])}{more}; "
+                f"{_where(survey, key)}: is out of date: {', '.join(stale[:3])}{more}; "
                 "consolidate again",
             )
         )

@@ -259,12 +259,12 @@ def examine(
     return result, found
 
 
-def _verify_chunks(found: Survey, result: Verification, progress: bool | Progress) -> None:
+def _verify_chunks(survey: Survey, result: Verification, progress: bool | Progress) -> None:
     tell = phase(progress, "chunks")
-    total = sum(map(len, found.chunks.values()))
+    total = sum(map(len, survey.chunks.values()))
     done = 0
-    for path, array in found.arrays.items():
-        keys = found.chunks.get(path, [])
+    for path, array in survey.arrays.items():
+        keys = survey.chunks.get(path, [])
 
         def watch(count: int, before: int = done) -> None:
             tell(before + count, total)

@@ -169,7 +169,7 @@ class _Page:
             await _respond(send, found, request.method)
 
     async def _stream(
-        self, name: str, given: dict[str, str], method: str, cancel: CancelToken, send: Send
+        self, name: str, parameters: dict[str, str], method: str, cancel: CancelToken, send: Send
     ) -> None:
         if method == "HEAD" or self._streams >= _STREAMS_AT_ONCE:
             raise Refused(503, f"{_STREAMS_AT_ONCE} streams are open already")
@@ -177,7 +177,7 @@ class _Page:
         try:
             try:
                 events = await self.calls.run(
-                    events_of, self._roots, name, given, cancel, cancel=cancel
+                    events_of, self._roots, name, parameters, cancel, cancel=cancel
                 )
             except Exception as error:
                 await _respond(send, failure(error, name), method)
@@ -199,6 +199,6 @@ def _parameters_of(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-async def _respond(send: Send, found: Answer, method: str) -> None:
-    headers = {"cache-control": "no-store", **HEADERS, **found.headers}
-    await whole(send, found.status, headers, found.body, is_head=method == "HEAD")
+async def _respond(send: Send, response: Answer, method: str) -> None:
+    headers = {"cache-control": "no-store", **HEADERS, **response.headers}
+    await whole(send, response.status, headers, response.body, is_head=method == "HEAD")

@@ -34,21 +34,21 @@ class Calls:
 
     Parameters
     ----------
-    most : int
+    max_calls : int
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_calls: int) -> None:
         # Optional package: anyio, which Starlette needs.
         import anyio
 
-        self._slots = threading.BoundedSemaphore(most)
+        self._slots = threading.BoundedSemaphore(max_calls)
         self._threads = anyio.CapacityLimiter(_MOST_THREADS)
         self._tokens: set[CancelToken] = set()
         self._changed = threading.Condition()
         self._has_ended = False
 
-    async def run(self, function: Callable[..., T], *given: Any, cancel: CancelToken) -> T:
-        """``function(*given)``, in a thread; a cancelled task leaves the thread alone.
+    async def run(self, function: Callable[..., T], *arguments: Any, cancel: CancelToken) -> T:
+        """``function(*arguments)``, in a thread; a cancelled task leaves the thread alone.
 
         Raises
         ------
@@ -59,12 +59,12 @@ class Calls:
         import anyio.to_thread
 
         def call() -> T:
-            return self.call(function, *given, cancel=cancel)
+            return self.call(function, *arguments, cancel=cancel)
 
         return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
 
-    def call(self, function: Callable[..., T], *given: Any, cancel: CancelToken) -> T:
-        """``function(*given)`` in this thread, as soon as a slot is free."""
+    def call(self, function: Callable[..., T], *arguments: Any, cancel: CancelToken) -> T:
+        """``function(*arguments)`` in this thread, as soon as a slot is free."""
         end = time.monotonic() + PATIENCE_S
         while not self._slots.acquire(timeout=_POLL_S):
             if cancel.is_cancelled:
@@ -76,7 +76,7 @@ class Calls:
             if self._has_ended:
                 cancel.cancel()
         try:
-            return function(*given)
+            return function(*arguments)
         finally:
             with self._changed:
                 self._tokens.discard(cancel)
@@ -114,12 +114,12 @@ class Room:
 
     Parameters
     ----------
-    most : int
-        Bytes; a request for more of them than that is made alone.
+    max_bytes : int
+        A request for more of them than that is made alone.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most, self._held = most, 0
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes, self._held = max_bytes, 0
         self._waiting: deque[_Waiting] = deque()
 
     @asynccontextmanager
@@ -153,7 +153,7 @@ class Room:
         self._held -= size
         while self._waiting:
             following = self._waiting[0]
-            if self._held and self._held + following.size > self._most:
+            if self._held and self._held + following.size > self._max_bytes:
                 break
             self._waiting.popleft()
             self._held += following.size

@@ -24,16 +24,16 @@ __all__ = ["crops"]
 _MOST_CROPS = 64
 
 
-def crops(roots: Roots, given: Parameters) -> Answer:
+def crops(roots: Roots, parameters: Parameters) -> Answer:
     """Random windows of the plane, in the order in which `zarrix.ml.Loader` would give them."""
-    path = given.text("path")
+    path = parameters.text("path")
     array = roots.array(path)
     plane = plane_of(array.shape, dims_of(array, roots.parent(path)))
     if plane is None:
         raise Refused(400, f"{path or '/'} has no plane that crops could be taken of")
-    height, width = _size(given.wholes("shape", 2))
-    count = given.whole("n", 16, 1, _MOST_CROPS)
-    seed = given.whole("seed", 0, 0, 2**31)
+    height, width = _size(parameters.wholes("shape", 2))
+    count = parameters.whole("n", 16, 1, _MOST_CROPS)
+    seed = parameters.whole("seed", 0, 0, 2**31)
     names = tuple(f"a{axis}" for axis in range(array.ndim))
     axes = (plane.y, plane.x, plane.c)
     over = tuple(name for axis, name in enumerate(names) if axis not in axes)

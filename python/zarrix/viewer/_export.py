@@ -21,11 +21,11 @@ __all__ = ["code", "npy"]
 _MOST_FILE_BYTES = MOST_DECODED_BYTES // 2
 
 
-def code(roots: Roots, given: Parameters) -> Answer:
+def code(roots: Roots, parameters: Parameters) -> Answer:
     """Programs that read the selection: Python, and the command line."""
-    path = given.text("path")
+    path = parameters.text("path")
     array = roots.array(path)
-    selected = given.selection(array)
+    selected = parameters.selection(array)
     root, below = roots.split(path)
     assert root is not None
     text = _text(selected)
@@ -63,17 +63,17 @@ def _python(selected: Selected) -> str:
     return ", ".join(_parts(selected)) or "..."
 
 
-def npy(roots: Roots, given: Parameters) -> Answer:
+def npy(roots: Roots, parameters: Parameters) -> Answer:
     """The selection as an npy file, with its own dtype."""
-    path = given.text("path")
+    path = parameters.text("path")
     array = roots.array(path)
-    selected = given.selection(array)
+    selected = parameters.selection(array)
     if array.dtype.kind in "OT":
         raise Refused(400, f"an npy file has no elements of {array.dtype}", "not-numbers")
     if selected.size * item_bytes(array) > _MOST_FILE_BYTES:
         raise Refused(413, f"a file is at most {_MOST_FILE_BYTES >> 20} MiB", "too-large")
     file = io.BytesIO()
-    np.save(file, read(array, selected.axes, given.cancel), allow_pickle=False)
+    np.save(file, read(array, selected.axes, parameters.cancel), allow_pickle=False)
     headers: dict[str, Any] = {
         "content-type": "application/octet-stream",
         # A fixed name: those of a store may have anything in them.

@@ -12,7 +12,7 @@ from zarrix.viewer._roots import Roots
 __all__ = ["hello"]
 
 
-def hello(roots: Roots, given: Parameters) -> Answer:
+def hello(roots: Roots, parameters: Parameters) -> Answer:
     """The first request of a front end."""
     root = document_of(roots, "")
     first = "" if root["kind"] == "array" else root["first"]

@@ -29,9 +29,9 @@ _MOST_LENGTHS = 20_000
 _MOST_FIELDS = 1000
 
 
-def node(roots: Roots, given: Parameters) -> Answer:
+def node(roots: Roots, parameters: Parameters) -> Answer:
     """The node at a path, with its metadata as it is stored now."""
-    return json_answer(document_of(roots, given.text("path"), anew=True))
+    return json_answer(document_of(roots, parameters.text("path"), anew=True))
 
 
 def document_of(roots: Roots, path: str, *, anew: bool = False) -> dict[str, Any]:

@@ -24,12 +24,12 @@ __all__ = ["overview"]
 _MOST_SIDE = 4096
 
 
-def overview(roots: Roots, given: Parameters) -> Answer:
+def overview(roots: Roots, parameters: Parameters) -> Answer:
     """The selected planes with at most ``side`` elements along each of the two axes."""
-    array = roots.array(given.text("path"))
-    axes: list[Any] = list(given.selection(array).axes)
-    side = given.whole("side", 1024, 1, _MOST_SIDE)
-    shown = given.wholes("axes", 2)
+    array = roots.array(parameters.text("path"))
+    axes: list[Any] = list(parameters.selection(array).axes)
+    side = parameters.whole("side", 1024, 1, _MOST_SIDE)
+    shown = parameters.wholes("axes", 2)
     ranges = [axes[one] for one in shown if one < len(axes)]
     if len(ranges) != 2 or shown[0] == shown[1] or any(isinstance(one, int) for one in ranges):
         raise Refused(400, "axes= names two axes of which the selection has a range")
@@ -43,11 +43,11 @@ def overview(roots: Roots, given: Parameters) -> Answer:
     size = math.prod(1 if isinstance(one, int) else one[2] for one in axes)
     if size > MOST_ELEMENTS:
         raise Refused(413, f"{size:,} elements are more than {MOST_ELEMENTS:,}", "too-large")
-    values = read(array, axes, given.cancel, given.field(array))
+    values = read(array, axes, parameters.cancel, parameters.field(array))
     steps = ",".join(str(axes[axis][1]) for axis in shown)
     begins = ",".join(str(axes[axis][0]) for axis in shown)
     more = {"x-zarrix-step": steps, "x-zarrix-begin": begins, "x-zarrix-quality": quality}
-    return octets(values, given.choice("as", "raw", "label"), more)
+    return octets(values, parameters.choice("as", "raw", "label"), more)
 
 
 def _coarse(array: Any, axes: list[Any], shown: list[int]) -> list[Any]:

@@ -56,7 +56,8 @@ class Parameters:
 
     Parameters
     ----------
-    given : mapping of str to str
+    values : mapping of str to str
+        By name.
     known : sequence of str
         The names that the route has; others are refused.
     cancel : CancelToken, optional
@@ -65,13 +66,13 @@ class Parameters:
 
     def __init__(
         self,
-        given: Mapping[str, str],
+        values: Mapping[str, str],
         known: tuple[str, ...],
         cancel: CancelToken | None = None,
     ) -> None:
-        if not isinstance(given, Mapping):
+        if not isinstance(values, Mapping):
             raise Refused(400, "the parameters are not names with values")
-        for name, value in given.items():
+        for name, value in values.items():
             if name not in known:
                 shown = str(name)[:40]
                 raise Refused(400, f"{shown!r} is not a parameter{suggestion(shown, known)}")
@@ -79,35 +80,37 @@ class Parameters:
                 raise Refused(400, f"{name} is not a text")
             if len(value) > MOST_TEXT:
                 raise Refused(400, f"{name} is longer than {MOST_TEXT} characters")
-        self._given = given
+        self._values = values
         self.cancel = CancelToken() if cancel is None else cancel
 
     def text(self, name: str, default: str = "") -> str:
         """A text, as it was sent."""
-        return self._given.get(name, default)
+        return self._values.get(name, default)
 
-    def whole(self, name: str, default: int, least: int, most: int) -> int:
+    def whole(self, name: str, default: int, min_value: int, max_value: int) -> int:
         """A whole number within these limits."""
-        text = self._given.get(name)
+        text = self._values.get(name)
         if not text:
             return default
         found = _whole(text)
-        if found is None or not least <= found <= most:
-            raise Refused(400, f"{name}={text[:40]!r} is not a whole number, {least} to {most}")
+        if found is None or not min_value <= found <= max_value:
+            raise Refused(
+                400, f"{name}={text[:40]!r} is not a whole number, {min_value} to {max_value}"
+            )
         return found
 
-    def wholes(self, name: str, most: int) -> list[int]:
+    def wholes(self, name: str, max_count: int) -> list[int]:
         """At most so many whole numbers, with commas between them; not negative."""
-        text = self._given.get(name, "")
+        text = self._values.get(name, "")
         found = [_whole(part) for part in text.split(",")] if text else []
         known = [one for one in found if one is not None and 0 <= one < 2**63]
-        if len(known) < len(found) or len(found) > most:
-            raise Refused(400, f"{name}={text[:40]!r} is not a list of at most {most} numbers")
+        if len(known) < len(found) or len(found) > max_count:
+            raise Refused(400, f"{name}={text[:40]!r} is not a list of at most {max_count} numbers")
         return known
 
     def ends(self, name: str) -> tuple[float, float] | None:
         """Two growing finite numbers; None if they are not said."""
-        text = self._given.get(name)
+        text = self._values.get(name)
         if not text:
             return None
         try:
@@ -120,14 +123,14 @@ class Parameters:
 
     def choice(self, name: str, *known: str) -> str:
         """One of these words; the first one if it is not said."""
-        text = self._given.get(name) or known[0]
+        text = self._values.get(name) or known[0]
         if text not in known:
             raise Refused(400, f"{name}={text[:40]!r} is not one of {', '.join(known)}")
         return text
 
     def field(self, array: Any) -> str | None:
         """The field of a structured array; None if none is asked for."""
-        text = self._given.get("field")
+        text = self._values.get("field")
         if not text:
             return None
         names = array.dtype.names or ()
@@ -137,7 +140,7 @@ class Parameters:
 
     def selection(self, array: Any, name: str = "sel") -> Selected:
         """The selection of an array."""
-        return Selected(self._given.get(name, ""), array)
+        return Selected(self._values.get(name, ""), array)
 
 
 def _whole(text: str) -> int | None:

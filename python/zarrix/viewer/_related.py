@@ -32,9 +32,9 @@ _MOST_VISITED = {False: 5000, True: 300}
 _TOLERANCE = 0.02
 
 
-def related(roots: Roots, given: Parameters) -> Answer:
+def related(roots: Roots, parameters: Parameters) -> Answer:
     """The coordinates and the siblings of an array."""
-    path = given.text("path")
+    path = parameters.text("path")
     array = roots.array(path)
     dims = dims_of(array, roots.parent(path))
     return json_answer(
@@ -43,7 +43,7 @@ def related(roots: Roots, given: Parameters) -> Answer:
                 _coordinate(roots, path, name, size)
                 for name, size in zip(dims, array.shape, strict=True)
             ],
-            "siblings": _siblings(roots, path, array, dims, given.cancel),
+            "siblings": _siblings(roots, path, array, dims, parameters.cancel),
         }
     )
 

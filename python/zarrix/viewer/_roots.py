@@ -138,7 +138,7 @@ class Roots:
         return [] if is_array(node) else location_of(node).store.child_names(node.path)
 
     def members(
-        self, path: str, most: int, names: Sequence[str] | None = None
+        self, path: str, max_count: int, names: Sequence[str] | None = None
     ) -> Iterator[tuple[str, Any]]:
         """Name and object of members of a group; a `BrokenMember` where one cannot be opened.
 
@@ -147,7 +147,7 @@ class Roots:
         Parameters
         ----------
         path : str
-        most : int
+        max_count : int
             Only so many names are looked at.
         names : sequence of str, optional
             Those of `names` that are opened; the first ones if omitted.
@@ -156,9 +156,9 @@ class Roots:
         if node is None:
             known = ((name, root.node) for name, root in self.roots.items())
             wanted = (pair for pair in known if names is None or pair[0] in names)
-            yield from itertools.islice(wanted, max(0, most))
+            yield from itertools.islice(wanted, max(0, max_count))
         elif not is_array(node):
-            looked = list((self.names(path) if names is None else names)[: max(0, most)])
+            looked = list((self.names(path) if names is None else names)[: max(0, max_count)])
             for member in node._shown_members(looked):
                 yield (member.name or "").rpartition("/")[2], member
 

@@ -54,7 +54,7 @@ and draw samples need much of the package, and the first picture does not.
 
 
 def answer(
-    roots: Roots, name: str, given: Mapping[str, str], cancel: CancelToken | None = None
+    roots: Roots, name: str, values: Mapping[str, str], cancel: CancelToken | None = None
 ) -> Answer:
     """The answer to a request; every error becomes one sentence.
 
@@ -62,7 +62,7 @@ def answer(
     ----------
     roots : Roots
     name : str
-    given : mapping of str to str
+    values : mapping of str to str
     cancel : CancelToken, optional
         Ends the request, between two steps of its work.
     """
@@ -70,7 +70,7 @@ def answer(
     try:
         if route is None:
             raise Refused(404, f"{name[:40]!r} is not a route", "route-not-found")
-        parameters = Parameters(given, route.parameters, cancel)
+        parameters = Parameters(values, route.parameters, cancel)
         function = getattr(importlib.import_module(f"zarrix.viewer.{route.module}"), name)
         found: Answer = function(roots, parameters)
     except Exception as error:

@@ -181,14 +181,14 @@ async def _answered(
     await end(send)
 
 
-def _range(wanted: str | None, size: int) -> tuple[int, int]:
+def _range(header: str | None, size: int) -> tuple[int, int]:
     """The bytes that a ``Range`` header asks for: one range."""
-    if wanted is None:
+    if header is None:
         return 0, size
-    unit, _, spec = wanted.partition("=")
+    unit, _, spec = header.partition("=")
     first, dash, last = spec.partition("-")
     numbers = [one for one in (first, last) if one]
-    good = unit.strip() == "bytes" and dash and numbers and len(wanted) < 64
+    good = unit.strip() == "bytes" and dash and numbers and len(header) < 64
     beyond = {"content-range": f"bytes */{size}"}
     if not good or not all(one.isascii() and one.isdecimal() for one in numbers):
         raise Refused(416, "a range is one of bytes, such as bytes=0-99", headers=beyond)

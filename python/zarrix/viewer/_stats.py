@@ -42,34 +42,34 @@ def _read(array: Any, axes: Any, field: str | None) -> Any:
     return found.astype("f4") if found.dtype.kind == "V" else found
 
 
-def stats(roots: Roots, given: Parameters) -> Answer:
+def stats(roots: Roots, parameters: Parameters) -> Answer:
     """Count, extremes, mean, percentiles and histogram of a selection, or of a sample of it."""
-    array = roots.array(given.text("path"))
-    selected, field = given.selection(array), given.field(array)
+    array = roots.array(parameters.text("path"))
+    selected, field = parameters.selection(array), parameters.field(array)
     dtype = _numbers(array, field)
-    bins = given.whole("bins", 256, 1, _MOST_BINS)
+    bins = parameters.whole("bins", 256, 1, _MOST_BINS)
     most = _MOST_COUNTED if is_counted_exactly(dtype) else _MOST_HELD
-    ends = given.ends("range")
+    ends = parameters.ends("range")
     exact = is_affordable(array, selected.axes, most)
     found = Counted(dtype, None if field else array.fill_value)
     for part in parts_of(array, selected.axes) if exact else sampled(array, selected.axes):
-        check_going(given.cancel)
+        check_going(parameters.cancel)
         found.add(_read(array, part, field))
     histogram, edges = found.histogram(ends, bins)
     return json_answer({**found.document(), "histogram": histogram, "edges": edges, "exact": exact})
 
 
-def series(roots: Roots, given: Parameters) -> Answer:
+def series(roots: Roots, parameters: Parameters) -> Answer:
     """The values along one axis; of a long axis, least and greatest of each bin, exactly."""
-    array = roots.array(given.text("path"))
-    axis = given.whole("axis", 0, 0, max(0, array.ndim - 1))
-    width = given.whole("width", 1000, 1, 4096)
-    at = given.wholes("index", 64)
+    array = roots.array(parameters.text("path"))
+    axis = parameters.whole("axis", 0, 0, max(0, array.ndim - 1))
+    width = parameters.whole("width", 1000, 1, 4096)
+    at = parameters.wholes("index", 64)
     if not array.ndim or len(at) != array.ndim:
         raise Refused(400, f"index has {len(at)} numbers, and the array {array.ndim} axes")
     items = [":" if i == axis else str(one) for i, one in enumerate(at)]
     selected = Selected(",".join(items), array)
-    field = given.field(array)
+    field = parameters.field(array)
     _numbers(array, field)
     needed = decoded_bytes(array, selected.axes)
     if needed > _MOST_STREAMED:
@@ -80,7 +80,7 @@ def series(roots: Roots, given: Parameters) -> Answer:
     count = -(-length // step)
     low, high = np.full(count, np.nan), np.full(count, np.nan)
     for part in parts_of(array, selected.axes):
-        check_going(given.cancel)
+        check_going(parameters.cancel)
         values = _read(array, part, field).astype("f8")
         begin = part[axis][0]
         bins = np.arange(begin, begin + values.size) // step

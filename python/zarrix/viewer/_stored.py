@@ -40,20 +40,20 @@ _STEP = 4096
 Box = list[tuple[int, int]]
 
 
-def stored(roots: Roots, given: Parameters) -> Answer:
+def stored(roots: Roots, parameters: Parameters) -> Answer:
     """Which chunks that a selection touches are stored, as runs; with shards, also which shards."""
-    array = roots.array(given.text("path"))
-    axes = given.selection(array).axes
+    array = roots.array(parameters.text("path"))
+    axes = parameters.selection(array).axes
     metadata = metadata_of(array)
     outer = box_of(metadata.grid, axes)
     # All chunks of the box, also those between the steps.
     check_touched(array, [_without_step(axis) for axis in axes])
-    sizes = _sizes(array, outer, given.cancel)
+    sizes = _sizes(array, outer, parameters.cancel)
     if metadata.shard_codec is None:
         return json_answer({**_runs(sizes, outer), "unit": "chunk", "shards": None})
     shards = _runs(sizes, outer)
     inner = box_of(metadata.inner_grid, axes)
-    found = _inner(array, sizes, outer, inner, given.cancel)
+    found = _inner(array, sizes, outer, inner, parameters.cancel)
     if found is None:
         return json_answer({**shards, "unit": "shard", "shards": shards})
     return json_answer({**_runs(found, inner), "unit": "chunk", "shards": shards})
@@ -129,11 +129,11 @@ def _inner(array: Any, sizes: Any, outer: Box, inner: Box, cancel: CancelToken) 
     return found
 
 
-def chunk(roots: Roots, given: Parameters) -> Answer:
+def chunk(roots: Roots, parameters: Parameters) -> Answer:
     """One chunk: its key, its bytes as stored and decoded, and the shard that it is in."""
-    array = roots.array(given.text("path"))
+    array = roots.array(parameters.text("path"))
     metadata = metadata_of(array)
-    coords = given.wholes("coords", 64)
+    coords = parameters.wholes("coords", 64)
     counts = [a.count(n) for a, n in zip(metadata.inner_grid, array.shape, strict=True)]
     if len(coords) != array.ndim or any(a >= n for a, n in zip(coords, counts, strict=True)):
         raise Refused(400, f"coords={coords} is not a chunk; there are {counts}", "out-of-bounds")
@@ -161,10 +161,10 @@ def chunk(roots: Roots, given: Parameters) -> Answer:
     )
 
 
-def plan(roots: Roots, given: Parameters) -> Answer:
+def plan(roots: Roots, parameters: Parameters) -> Answer:
     """What reading a selection touches and fetches."""
-    array = roots.array(given.text("path"))
-    selected = given.selection(array)
+    array = roots.array(parameters.text("path"))
+    selected = parameters.selection(array)
     check_touched(array, selected.axes)
     found = array.plan(selected.key)
     return json_answer(

@@ -50,7 +50,7 @@ class Stream(NamedTuple):
 
 
 def events_of(
-    roots: Roots, name: str, given: Mapping[str, str], cancel: CancelToken | None = None
+    roots: Roots, name: str, values: Mapping[str, str], cancel: CancelToken | None = None
 ) -> Iterator[Event]:
     """The events of a stream, until it ends or is cancelled.
 
@@ -61,12 +61,12 @@ def events_of(
     """
     if name not in STREAMS:
         raise Refused(404, f"{name[:40]!r} is not a stream", "route-not-found")
-    parameters = Parameters(given, STREAMS[name].parameters, cancel)
+    parameters = Parameters(values, STREAMS[name].parameters, cancel)
     roots.find(parameters.text("path"))
     return STREAMS[name].function(roots, parameters)
 
 
-def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
+def _verify(roots: Roots, parameters: Parameters) -> Iterator[Event]:
     """Decode every stored chunk of an array, or of all arrays below a group."""
     # Import time: the first picture does not need it.
     from zarrix.operate._verify import verify_keys
@@ -74,8 +74,8 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
     begun = time.monotonic()
     listed = []
     total = done = broken = 0
-    for path, array in _arrays(roots, given.text("path")):
-        check_going(given.cancel)
+    for path, array in _arrays(roots, parameters.text("path")):
+        check_going(parameters.cancel)
         if isinstance(array, BrokenMember):
             broken += 1
             reason = printable(str(array.reason))[:_REASON]
@@ -91,7 +91,7 @@ def _verify(roots: Roots, given: Parameters) -> Iterator[Event]:
             size *= length
         step = max(1, min(_STEP_CHUNKS, _STEP_BYTES // max(1, size)))
         for begin in range(0, len(found), step):
-            check_going(given.cancel)
+            check_going(parameters.cancel)
             part = dict(found[begin : begin + step])
             _, _, problems, _ = verify_keys(array, list(part))
             for problem in problems:
@@ -130,16 +130,16 @@ def _arrays(roots: Roots, path: str) -> Iterator[tuple[str, Any]]:
                 waiting.append(below)
 
 
-def _events(roots: Roots, given: Parameters) -> Iterator[Event]:
+def _events(roots: Roots, parameters: Parameters) -> Iterator[Event]:
     """Changes of a node, and how much is being read."""
-    path = given.text("path")
+    path = parameters.text("path")
     local = not roots.is_remote(path)
     known, looked = _state(roots, path) if local else "", time.monotonic()
     octets, tiles = roots.served
     then = looked
     while True:
         for _ in range(_NAPS):
-            check_going(given.cancel)
+            check_going(parameters.cancel)
             time.sleep(_TICK_S / _NAPS)
         now = time.monotonic()
         if now - then >= 2 * _TICK_S:

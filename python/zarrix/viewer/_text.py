@@ -51,30 +51,30 @@ def exact(element: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def cells(roots: Roots, given: Parameters) -> Answer:
+def cells(roots: Roots, parameters: Parameters) -> Answer:
     """The selected elements as text, in C order."""
-    array = roots.array(given.text("path"))
-    selected = given.selection(array)
+    array = roots.array(parameters.text("path"))
+    selected = parameters.selection(array)
     if selected.size > MOST_CELLS:
         raise Refused(413, f"{selected.size:,} cells are more than {MOST_CELLS:,}", "too-large")
-    values = _elements(array, selected, given)
+    values = _elements(array, selected, parameters)
     return json_answer({"shape": selected.shape, "cells": [exact(one) for one in values]})
 
 
-def _elements(array: Any, selected: Selected, given: Parameters) -> list[Any]:
-    values = read(array, selected.axes, given.cancel, given.field(array))
+def _elements(array: Any, selected: Selected, parameters: Parameters) -> list[Any]:
+    values = read(array, selected.axes, parameters.cancel, parameters.field(array))
     # A subarray field has further axes: the element is then an array.
     rows = values.reshape(selected.size, *values.shape[len(selected.shape) :])
     return list(rows)
 
 
-def value(roots: Roots, given: Parameters) -> Answer:
+def value(roots: Roots, parameters: Parameters) -> Answer:
     """One element, or one along a short axis, and the chunk that it is in."""
-    array = roots.array(given.text("path"))
-    selected = given.selection(array, "index")
+    array = roots.array(parameters.text("path"))
+    selected = parameters.selection(array, "index")
     if selected.size > _MOST_VALUES:
         raise Refused(413, f"{selected.size:,} values are more than {_MOST_VALUES}", "too-large")
-    texts = [exact(one) for one in _elements(array, selected, given)]
+    texts = [exact(one) for one in _elements(array, selected, parameters)]
     grid = metadata_of(array).inner_grid
     chunk = [chunk_range(one, axis)[0] for one, axis in zip(grid, selected.axes, strict=True)]
     found: dict[str, Any] = {"dtype": dtype_text(array.dtype), "chunk": chunk}

@@ -17,16 +17,16 @@ from zarrix.viewer._tile_types import as_labels, as_tile
 __all__ = ["octets", "tile"]
 
 
-def tile(roots: Roots, given: Parameters) -> Answer:
+def tile(roots: Roots, parameters: Parameters) -> Answer:
     """The selected values, in the tile type of the array."""
-    array = roots.array(given.text("path"))
-    selected = given.selection(array)
+    array = roots.array(parameters.text("path"))
+    selected = parameters.selection(array)
     if selected.size > MOST_ELEMENTS:
         raise Refused(
             413, f"{selected.size:,} elements are more than {MOST_ELEMENTS:,}", "too-large"
         )
-    values = read(array, selected.axes, given.cancel, given.field(array))
-    return octets(values, given.choice("as", "raw", "label"))
+    values = read(array, selected.axes, parameters.cancel, parameters.field(array))
+    return octets(values, parameters.choice("as", "raw", "label"))
 
 
 def octets(values: Any, form: str = "raw", more: dict[str, str] | None = None) -> Answer:

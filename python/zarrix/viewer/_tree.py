@@ -27,14 +27,14 @@ _BROKEN_TEXT = 300
 _NO_NODE = BrokenMember("", ValueError("this is neither an array nor a group"))
 
 
-def tree(roots: Roots, given: Parameters) -> Answer:
+def tree(roots: Roots, parameters: Parameters) -> Answer:
     """The members of a group, or those below it whose path has the text ``filter``."""
-    path = given.text("path")
-    offset = given.whole("offset", 0, 0, 2**31)
-    limit = given.whole("limit", 500, 1, MOST_MEMBERS)
-    wanted = given.text("filter").casefold()
+    path = parameters.text("path")
+    offset = parameters.whole("offset", 0, 0, 2**31)
+    limit = parameters.whole("limit", 500, 1, MOST_MEMBERS)
+    wanted = parameters.text("filter").casefold()
     if wanted:
-        found = _matching(path, wanted, roots, given.cancel)
+        found = _matching(path, wanted, roots, parameters.cancel)
         shown = [one for _, one in zip(range(limit + 1), found, strict=False)]
         return json_answer(
             {
@@ -58,9 +58,7 @@ def tree(roots: Roots, given: Parameters) -> Answer:
     return json_answer({"path": path, "total": total, "offset": offset, "members": shown})
 
 
-def _matching(
-    path: str, wanted: str, roots: Roots, cancel: CancelToken
-) -> Iterator[dict[str, Any]]:
+def _matching(path: str, text: str, roots: Roots, cancel: CancelToken) -> Iterator[dict[str, Any]]:
     waiting = deque([path])
     most, visited = _MOST_VISITED[roots.is_remote(path)], 0
     while waiting and visited < most:
@@ -69,7 +67,7 @@ def _matching(
             check_going(cancel)
             visited += 1
             below = key_of(above, name)
-            if wanted in below.casefold():
+            if text in below.casefold():
                 yield described(below, member)
             if not is_array(member) and not isinstance(member, BrokenMember):
                 waiting.append(below)

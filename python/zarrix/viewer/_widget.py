@@ -125,26 +125,26 @@ class Widget(anywidget.AnyWidget):
             self._waiting.pop(number, None)
             self._streams.discard(number)
 
-    def _reply(self, number: int, found: Answer) -> None:
-        message = {"id": number, "status": found.status, "headers": found.headers}
-        self.send(message, [found.body])
+    def _reply(self, number: int, response: Answer) -> None:
+        message = {"id": number, "status": response.status, "headers": response.headers}
+        self.send(message, [response.body])
 
     def _answer(
-        self, number: int, route: str, given: Mapping[str, str], token: CancelToken
+        self, number: int, route: str, parameters: Mapping[str, str], token: CancelToken
     ) -> None:
         try:
             if not token.is_cancelled:
-                found = answer(self._roots, route, given, token)
+                found = answer(self._roots, route, parameters, token)
                 if not token.is_cancelled:
                     self._reply(number, found)
         finally:
             self._end(number)
 
     def _stream(
-        self, number: int, route: str, given: Mapping[str, str], token: CancelToken
+        self, number: int, route: str, parameters: Mapping[str, str], token: CancelToken
     ) -> None:
         try:
-            events: Iterator[Event] = events_of(self._roots, route, given, token)
+            events: Iterator[Event] = events_of(self._roots, route, parameters, token)
             for name, value in events:
                 if token.is_cancelled:
                     return

@@ -112,11 +112,11 @@ def _zarr_python() -> Any:
     return None if peer is zarr or peer.__name__ != "zarr" else peer
 
 
-def sentences(found: Sequence[Epoch]) -> list[str]:
+def sentences(epochs: Sequence[Epoch]) -> list[str]:
     """Each loader with its speed, and how the first one compares."""
-    lines = [f"{found[0].name}: {found[0].crops_per_s:.1f} crops/s"]
-    for one in found[1:]:
-        ratio = found[0].crops_per_s / one.crops_per_s
+    lines = [f"{epochs[0].name}: {epochs[0].crops_per_s:.1f} crops/s"]
+    for one in epochs[1:]:
+        ratio = epochs[0].crops_per_s / one.crops_per_s
         against = f"{ratio:.1f}x slower" if ratio >= 1 else f"{1 / ratio:.1f}x faster"
         lines.append(f"{one.name}: {one.crops_per_s:.1f} crops/s, {against}")
     return lines

@@ -233,19 +233,19 @@ class _Sheet:
     def text(
         self,
         at: tuple[int, int],
-        words: str,
+        line: str,
         size: int,
         ink: Hue,
         anchor: str = "la",
     ) -> None:
         font = ImageFont.load_default(_FINER * size)
-        left, top, right, bottom = (int(edge) for edge in font.getbbox(words, anchor=anchor))
+        left, top, right, bottom = (int(edge) for edge in font.getbbox(line, anchor=anchor))
         # Whole pixels of the sheet around the origin of the text.
         left, top = left // _FINER - 1, top // _FINER - 1
         right, bottom = -(-right // _FINER) + 1, -(-bottom // _FINER) + 1
         fine = Image.new("L", (_FINER * (right - left), _FINER * (bottom - top)))
         origin = (-_FINER * left, -_FINER * top)
-        ImageDraw.Draw(fine).text(origin, words, 255, font, anchor=anchor)
+        ImageDraw.Draw(fine).text(origin, line, 255, font, anchor=anchor)
         mask = fine.reduce(_FINER)
         self.picture.paste(ink, (at[0] + left, at[1] + top), mask)
 
@@ -258,9 +258,9 @@ class _Sheet:
         left = _MARGIN + column * (self._side + _GAP)
         self._paste(view, (left, self._grid + row * (self._side + _GAP)), (self._side, self._side))
 
-    def caption(self, column: int, words: str) -> None:
+    def caption(self, column: int, text: str) -> None:
         left = _MARGIN + column * (self._side + _GAP)
-        self.text((left, self._grid + 3 * (self._side + _GAP) - 4), words, 18, _FAINT)
+        self.text((left, self._grid + 3 * (self._side + _GAP) - 4), text, 18, _FAINT)
 
     def legend(self, fastest: float, ends: tuple[float, float]) -> None:
         """The colour wheel beside the name of the flow, the palette beside that of the depth."""

@@ -44,8 +44,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     return 0 if result.same else 3
 
 
-def _say(ui: Ui, one: Any) -> None:
+def _say(ui: Ui, difference: Any) -> None:
     # Import time: --help does not need it.
     from zarrix._display.printable import printable
 
-    ui.say(printable(f"{one['path'] or '/'}: {one['what']}"))
+    ui.say(printable(f"{difference['path'] or '/'}: {difference['what']}"))

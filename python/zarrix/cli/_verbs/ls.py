@@ -61,12 +61,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     return 0
 
 
-def _say_lines(ui: Ui, found: list[str]) -> None:
+def _say_lines(ui: Ui, names: list[str]) -> None:
     # Import time: --help does not need it.
     from zarrix._display.printable import lines
 
-    if found:
-        ui.say(lines(found))
+    if names:
+        ui.say(lines(names))
 
 
 def _members(node: Any, prefix: str, deep: bool) -> Iterator[tuple[str, Any]]:

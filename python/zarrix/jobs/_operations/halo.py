@@ -20,18 +20,18 @@ BOUNDARIES = ("reflect", "edge", "wrap", "clip")
 """What is beyond the array, as for `numpy.pad`; "clip" gives smaller blocks. Or a number."""
 
 
-def halo_of(given: Any, ndim: int, axes: Sequence[str | None] | None) -> Halo:
+def halo_of(halo: Any, ndim: int, axes: Sequence[str | None] | None) -> Halo:
     """The halo of each axis, from a number, one for each axis, or a mapping of axes."""
-    if given is None:
+    if halo is None:
         return ((0, 0),) * ndim
-    if isinstance(given, Mapping):
+    if isinstance(halo, Mapping):
         lengths: list[Any] = [0] * ndim
-        for axis, length in given.items():
+        for axis, length in halo.items():
             lengths[_axis(axis, ndim, axes)] = length
-    elif isinstance(given, Sequence):
-        lengths = list(given)
+    elif isinstance(halo, Sequence):
+        lengths = list(halo)
     else:
-        lengths = [given] * ndim
+        lengths = [halo] * ndim
     pairs = [pair if isinstance(pair, Sequence) else (pair, pair) for pair in lengths]
     numbers = [number for pair in pairs for number in pair]
     if (
@@ -40,7 +40,7 @@ def halo_of(given: Any, ndim: int, axes: Sequence[str | None] | None) -> Halo:
         or any(not isinstance(n, int | np.integer) or n < 0 for n in numbers)
     ):
         raise ValueError(
-            f"halo={given!r}; expected numbers of elements that are not negative, or pairs: "
+            f"halo={halo!r}; expected numbers of elements that are not negative, or pairs: "
             f"one, one for each of the {ndim} axes, or a mapping of axes"
         )
     return tuple((int(before), int(after)) for before, after in pairs)

@@ -70,25 +70,25 @@ class Moments:
         return [self.count, str(self.total), *map(_text, numbers)]
 
     @classmethod
-    def from_json(cls, told: list[Any]) -> Moments:
+    def from_json(cls, values: list[Any]) -> Moments:
         """The moments of `to_json`."""
-        count, total, mean, squares, least, largest = told
+        count, total, mean, squares, least, largest = values
         return cls(
             count, int(total), _number(mean), _number(squares), _number(least), _number(largest)
         )
 
 
-def _first(one: Any, other: Any, is_nan: bool) -> Any:
-    return other if one is None or is_nan or other < one else one
+def _first(earlier: Any, later: Any, is_nan: bool) -> Any:
+    return later if earlier is None or is_nan or later < earlier else earlier
 
 
-def _last(one: Any, other: Any, is_nan: bool) -> Any:
-    return other if one is None or is_nan or other > one else one
+def _last(earlier: Any, later: Any, is_nan: bool) -> Any:
+    return later if earlier is None or is_nan or later > earlier else earlier
 
 
 def _text(number: Any) -> Any:
     return number if number is None or isinstance(number, int) else float(number).hex()
 
 
-def _number(told: Any) -> Any:
-    return float.fromhex(told) if isinstance(told, str) else told
+def _number(value: Any) -> Any:
+    return float.fromhex(value) if isinstance(value, str) else value

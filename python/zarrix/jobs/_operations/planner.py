@@ -482,28 +482,28 @@ def _between(
     return found
 
 
-def _nearest_divisor(n: int, wanted: int) -> int:
-    return min(_divisors(n), key=lambda d: abs(math.log(d / wanted)))
+def _nearest_divisor(n: int, target: int) -> int:
+    return min(_divisors(n), key=lambda d: abs(math.log(d / target)))
 
 
-def candidates(problem: Problem, most: int = MOST_PASSES) -> list[Plan]:
+def candidates(problem: Problem, max_passes: int = MOST_PASSES) -> list[Plan]:
     """The best plan for each number of passes that fits into memory."""
     if 0 in problem.shape:
         return [Plan((Pass(tuple(problem.write), None),))]
     if not problem.shape:
-        most = 1
+        max_passes = 1
     write, read = tuple(problem.write), problem.clipped(problem.read)
     found = []
     one = _grown(problem, [write], [write])
     if one is not None:
         found.append(_padded(problem, one))
-    two = _grown(problem, [read, write], [read, write]) if most > 1 else None
+    two = _grown(problem, [read, write], [read, write]) if max_passes > 1 else None
     if two is None:
         return found
     found.append(two)
     ones = (1,) * len(read)
     first, last = two.passes[0].region, two.passes[-1].region
-    for count in range(3, most + 1):
+    for count in range(3, max_passes + 1):
         # The middle ones have no grid to keep to.
         middle = _between(problem, first, last, count - 2)
         starts = ([first, *middle, last], [read, *middle, write])
@@ -543,7 +543,7 @@ def choose(problem: Problem, passes: int | None = None) -> tuple[Plan, list[Plan
     return chosen, found
 
 
-def rates_of(given: Mapping[str, float] | None, is_remote: bool) -> Rates:
+def rates_of(overrides: Mapping[str, float] | None, is_remote: bool) -> Rates:
     """The rates of a store, with those that a user knows better.
 
     Raises
@@ -552,7 +552,7 @@ def rates_of(given: Mapping[str, float] | None, is_remote: bool) -> Rates:
         There is no such rate.
     """
     base = REMOTE if is_remote else LOCAL
-    unknown = sorted({*(given or {})} - set(vars(base)))
+    unknown = sorted({*(overrides or {})} - set(vars(base)))
     if unknown:
         raise TypeError(f"rates has no {unknown[0]!r}; it has {', '.join(vars(base))}")
-    return replace(base, **(given or {}))  # type: ignore[arg-type]  # Numbers, by name.
+    return replace(base, **(overrides or {}))  # type: ignore[arg-type]  # Numbers, by name.

@@ -466,8 +466,8 @@ def _factors(factors: Mapping[str, int] | None, axes: Sequence[str]) -> tuple[in
     return tuple(int(found.get(name, 1)) for name in axes)
 
 
-def _of_axes(given: Mapping[str, Any] | None, axes: Sequence[str], what: str) -> dict[str, Any]:
-    found = dict(given or {})
+def _of_axes(values: Mapping[str, Any] | None, axes: Sequence[str], what: str) -> dict[str, Any]:
+    found = dict(values or {})
     for name in found:
         if name not in axes:
             raise ValueError(f"{what} has the axis {name!r}; the axes are {', '.join(axes)}")
@@ -528,11 +528,11 @@ def _least(
     return tuple(min(n, length * factor**levels) if n else 1 for n, factor, length in axes)
 
 
-def _grown(region: tuple[int, ...], shape: tuple[int, ...], most: int) -> tuple[int, ...]:
+def _grown(region: tuple[int, ...], shape: tuple[int, ...], max_elements: int) -> tuple[int, ...]:
     """A multiple of a region with at most so many elements; last axes first."""
     grown = list(region)
     for axis in reversed(range(len(region))):
-        times = max(1, most // math.prod(grown))
+        times = max(1, max_elements // math.prod(grown))
         grown[axis] = min(shape[axis] or 1, region[axis] * times)
         if grown[axis] < shape[axis]:
             break

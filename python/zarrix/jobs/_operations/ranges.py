@@ -23,10 +23,10 @@ _MOST_KEYS = 1000
 
 
 def arrays_of(
-    source: Place, found: Mapping[str, nodes.Node]
+    source: Place, nodes_below: Mapping[str, nodes.Node]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """What `KeyRanges` needs of each array below a place, as JSON values."""
-    for path, node in found.items():
+    for path, node in nodes_below.items():
         if node.kind != "array":
             continue
         there = below(source, path)

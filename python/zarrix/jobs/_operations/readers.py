@@ -103,9 +103,9 @@ def reader_of(name: str, path: str) -> Reader:
     raise ValueError(f"no reader for {path!r}; pass reader= as one of {names}, or a function")
 
 
-def region_of(found: Any, region: tuple[slice, ...]) -> npt.NDArray[Any]:
+def region_of(file: Any, region: tuple[slice, ...]) -> npt.NDArray[Any]:
     """The elements of a region of what a reader opened."""
-    return np.asarray(found[region])
+    return np.asarray(file[region])
 
 
 def _member(names: list[str], member: str | None, path: str) -> str:

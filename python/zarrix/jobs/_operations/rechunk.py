@@ -202,17 +202,17 @@ class Rechunk(Operation):
 class _Passes:
     """The passes of one array: what each reads and writes."""
 
-    def __init__(self, job: Rechunk, told: Mapping[str, Any]) -> None:
+    def __init__(self, job: Rechunk, parameters: Mapping[str, Any]) -> None:
         self._job, self._places = job, job.places
-        self.path: str = told["path"]
-        self.digest: str = told["digest"]
-        self.document: Mapping[str, Any] = told["document"]
-        self.told: Sequence[Mapping[str, Any]] = told["passes"]
-        self.candidates: Sequence[tuple[int, float]] = told["candidates"]
-        self._cast: bool = told["cast"]
-        self.max_error: float | None = told.get("max_error")
+        self.path: str = parameters["path"]
+        self.digest: str = parameters["digest"]
+        self.document: Mapping[str, Any] = parameters["document"]
+        self.told: Sequence[Mapping[str, Any]] = parameters["passes"]
+        self.candidates: Sequence[tuple[int, float]] = parameters["candidates"]
+        self._cast: bool = parameters["cast"]
+        self.max_error: float | None = parameters.get("max_error")
         # Whether encoded chunks only move into other stored values.
-        self.moves: bool = told["moves"]
+        self.moves: bool = parameters["moves"]
         self._arrays: dict[int, Array] = {}
 
     def array(self, at: int) -> Array:

@@ -317,7 +317,7 @@ def stack(
 
 
 def _inputs(
-    given: Sequence[Any],
+    files: Sequence[Any],
     reader: str | Callable[[str], Any],
     member: str | None,
     version: str | None,
@@ -326,7 +326,7 @@ def _inputs(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is stacked and what reads it: as parameters of the job, and as its objects."""
     parameters: dict[str, Any] = {
-        "files": [_path(one) for one in given],
+        "files": [_path(one) for one in files],
         "reader": reader if isinstance(reader, str) else name_of(reader),
         "identity": None if isinstance(reader, str) else function_identity(reader, version),
         "version": version,
@@ -335,18 +335,18 @@ def _inputs(
     }
     objects: dict[str, Any] = {} if isinstance(reader, str) else {"reader": Sent(reader)}
     if None in parameters["files"]:
-        objects["arrays"] = [one if _path(one) is None else None for one in given]
+        objects["arrays"] = [one if _path(one) is None else None for one in files]
         # The elements of arrays are compared; anything else has to tell what it is.
         others = [one for one in objects["arrays"] if not isinstance(one, _COMPARED)]
         parameters["others"] = identity_of(others) or os.urandom(8).hex()
     return parameters, objects
 
 
-def _path(one: Any) -> str | None:
+def _path(file: Any) -> str | None:
     """The path of a file; None for an array in memory. Workers may have another directory."""
-    if not isinstance(one, str | os.PathLike):
+    if not isinstance(file, str | os.PathLike):
         return None
-    path = os.fspath(one)
+    path = os.fspath(file)
     return path if "://" in path else os.path.abspath(path)
 
 
@@ -360,13 +360,13 @@ def _state_of_path(path: str, as_of: int) -> StoredState | None:
     return state_of_file(path, as_of)
 
 
-def _state_of_given(given: Any, as_of: int) -> StoredState | None:
+def _state_of_given(array: Any, as_of: int) -> StoredState | None:
     """The state of an array that was passed instead of a path."""
-    if isinstance(given, Array):
-        found = place_of(given)
+    if isinstance(array, Array):
+        found = place_of(array)
         return state_below(found.chunks, found.path, as_of)
-    if isinstance(given, np.ndarray) and not given.dtype.hasobject:
-        return state_of_memory(np.ascontiguousarray(given).view(np.uint8).reshape(-1))
+    if isinstance(array, np.ndarray) and not array.dtype.hasobject:
+        return state_of_memory(np.ascontiguousarray(array).view(np.uint8).reshape(-1))
     return None
 
 

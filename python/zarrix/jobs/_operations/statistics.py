@@ -204,17 +204,17 @@ class _State:
             told |= {"moments": self.moments.to_json(), "leading": packed(self.leading)}
         return told | {"bins": self.bins.tolist()}
 
-    def merge(self, told: Mapping[str, Any]) -> None:
+    def merge(self, state: Mapping[str, Any]) -> None:
         """Add the state of another task."""
-        if "following" in told:
-            add_packed(self.following, told["following"])
+        if "following" in state:
+            add_packed(self.following, state["following"])
             return
-        fills, nans = told["skipped"]
+        fills, nans = state["skipped"]
         self.fills, self.nans = self.fills + fills, self.nans + nans
-        if "moments" in told:
-            self.moments.merge(Moments.from_json(told["moments"]))
-            add_packed(self.leading, told["leading"])
-        self.bins += np.array(told["bins"], np.int64)
+        if "moments" in state:
+            self.moments.merge(Moments.from_json(state["moments"]))
+            add_packed(self.leading, state["leading"])
+        self.bins += np.array(state["bins"], np.int64)
 
 
 @takes(Running, like=Job.run)
@@ -392,15 +392,15 @@ def _asked(
     }
 
 
-def _count_in_bins(one_pass: Any, found: Statistics, bins: Any) -> None:
+def _count_in_bins(one_pass: Any, result: Statistics, bins: Any) -> None:
     """The histogram between the extremes, which the first pass has found."""
-    edges = [float(found.min), float(found.max)]
+    edges = [float(result.min), float(result.max)]
     if edges[0] == edges[1]:
         edges = [edges[0] - 0.5, edges[1] + 0.5]
     # Between large numbers float64 may have no bins, as between infinite ones.
     if (np.diff(np.linspace(edges[0], edges[1], bins + 1)) > 0).all():
         again = one_pass(first=False, bins=bins, range=edges)
-        found._take_bins(again.bins, edges)
+        result._take_bins(again.bins, edges)
 
 
 def _exactly(one_pass: Any, state: _State, quantiles: Sequence[float]) -> Iterator[Any]:

@@ -10,6 +10,6 @@ _LEAST = 1 << 20
 _TASKS = 16
 
 
-def task_bytes(total: int, most: int) -> int:
+def task_bytes(total: int, max_bytes: int) -> int:
     """The usual number of bytes of a task, of so many in total."""
-    return min(most, MOST, max(_LEAST, total // _TASKS))
+    return min(max_bytes, MOST, max(_LEAST, total // _TASKS))

@@ -255,8 +255,8 @@ def _multiscale(group: Group) -> Mapping[str, Any]:
     return first
 
 
-def _paths(group: Group, told: Mapping[str, Any]) -> list[str]:
-    datasets = told.get("datasets")
+def _paths(group: Group, multiscale: Mapping[str, Any]) -> list[str]:
+    datasets = multiscale.get("datasets")
     if not isinstance(datasets, list) or not all(
         isinstance(one, dict) and isinstance(one.get("path"), str) for one in datasets
     ):
@@ -265,12 +265,12 @@ def _paths(group: Group, told: Mapping[str, Any]) -> list[str]:
 
 
 def _factors(
-    arrays: Sequence[Array], told: Mapping[str, Any], given: Sequence[int] | None
+    arrays: Sequence[Array], multiscale: Mapping[str, Any], factors: Sequence[int] | None
 ) -> list[list[int]]:
     """The factors from each level to the next one; they must lead to its shape."""
     found = []
     for level, (before, array) in enumerate(itertools.pairwise(arrays), 1):
-        by_axis = list(given) if given is not None else _ratio(told, level)
+        by_axis = list(factors) if factors is not None else _ratio(multiscale, level)
         if (
             len(by_axis) != before.ndim
             or array.ndim != before.ndim
@@ -287,10 +287,10 @@ def _factors(
     return found
 
 
-def _ratio(told: Mapping[str, Any], level: int) -> list[int]:
+def _ratio(multiscale: Mapping[str, Any], level: int) -> list[int]:
     """By how much the scale of a level is larger than that of the one before."""
     scales: list[Sequence[float]] = []
-    for dataset in told.get("datasets", ())[level - 1 : level + 1]:
+    for dataset in multiscale.get("datasets", ())[level - 1 : level + 1]:
         moves = dataset.get("coordinateTransformations") or ()
         scales += [one["scale"] for one in moves if one.get("type") == "scale"][:1]
     if len(scales) != 2:
@@ -317,11 +317,11 @@ def _box(region: Any, array: Array) -> list[tuple[int, int]]:
     return found
 
 
-def _grown(unit: Sequence[int], box: Sequence[int], most: int) -> list[int]:
+def _grown(unit: Sequence[int], box: Sequence[int], max_elements: int) -> list[int]:
     """Whole stored values with at most so many elements together; last axes first."""
     grown = [max(1, min(n, length)) for n, length in zip(box, unit, strict=True)]
     for axis in reversed(range(len(grown))):
-        times = max(1, most // math.prod(grown))
+        times = max(1, max_elements // math.prod(grown))
         grown[axis] = max(1, min(box[axis], unit[axis] * times))
         if grown[axis] < box[axis]:
             break

@@ -94,11 +94,13 @@ class Verify(Operation):
             for one in self._ranges.arrays
         }
 
-    def _array(self, one: Mapping[str, Any]) -> Array:
-        found = self._arrays.get(one["path"])
+    def _array(self, described: Mapping[str, Any]) -> Array:
+        found = self._arrays.get(described["path"])
         if found is None:
-            found = source_array(below(self.places["source"], one["path"]), one["digest"])
-            self._arrays[one["path"]] = found
+            found = source_array(
+                below(self.places["source"], described["path"]), described["digest"]
+            )
+            self._arrays[described["path"]] = found
         return found
 
     def finish(self, values: Sequence[Mapping[int, Any]]) -> Verification:

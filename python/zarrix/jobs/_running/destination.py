@@ -104,12 +104,12 @@ class Destination:
             return self._claim()
         is_new = False
 
-        def decide(found: Claim | None) -> Claim:
+        def decide(stored: Claim | None) -> Claim:
             nonlocal is_new
-            is_new = not self._goes_on(found, afresh)
-            if found is not None and not is_new:
-                return found
-            self._prepare(found)
+            is_new = not self._goes_on(stored, afresh)
+            if stored is not None and not is_new:
+                return stored
+            self._prepare(stored)
             assert self.folder is not None
             self.folder.sweep()
             return self._claim()
@@ -150,17 +150,17 @@ class Destination:
             check_unchanged(before.sources, states, "the pass before began", "call it again")
         return Claim(self._id, os.urandom(8).hex(), "running", as_of, states, self._document)
 
-    def _goes_on(self, found: Claim | None, afresh: bool) -> bool:
+    def _goes_on(self, claim: Claim | None, afresh: bool) -> bool:
         """Whether the job that is there is this one, and is to go on."""
-        if found is None or found.job != self._id or found.state == "abandoned":
+        if claim is None or claim.job != self._id or claim.state == "abandoned":
             return False
-        if found.state in ("finishing", "finished"):
+        if claim.state in ("finishing", "finished"):
             return True
-        return not afresh and not (self._overwrite and self._has_changed(found))
+        return not afresh and not (self._overwrite and self._has_changed(claim))
 
-    def _has_changed(self, found: Claim) -> bool:
-        now = states_of(self.operation.sources(), found.as_of)
-        return any(one is not None and one != now[name] for name, one in found.sources.items())
+    def _has_changed(self, claim: Claim) -> bool:
+        now = states_of(self.operation.sources(), claim.as_of)
+        return any(one is not None and one != now[name] for name, one in claim.sources.items())
 
     def check_sources(self, claim: Claim) -> None:
         """Raise an error if the sources have changed since the run began.
@@ -173,16 +173,16 @@ class Destination:
             now = states_of(self.operation.sources(), claim.as_of)
             check_unchanged(claim.sources, now, "the job began", _WAYS_OUT)
 
-    def _prepare(self, found: Claim | None) -> None:
+    def _prepare(self, claim: Claim | None) -> None:
         """Make the destination empty, or raise an error that says why that may not be."""
-        is_own = found is not None and found.job == self._id
-        if found is not None and not is_own and not self._overwrite:
-            raise self._another(found)
+        is_own = claim is not None and claim.job == self._id
+        if claim is not None and not is_own and not self._overwrite:
+            raise self._another(claim)
         if self._overwrite:
             self._require_removable()
             self._remove_all()
-        elif found is not None:
-            self._require_removable(unfinished=found.state == "running")
+        elif claim is not None:
+            self._require_removable(unfinished=claim.state == "running")
             self._remove_all()
         else:
             try:
@@ -193,12 +193,12 @@ class Destination:
                 if self.read() is None:
                     raise
 
-        if found is not None and is_own:
-            self.operation.remove_temporary(found.run)
+        if claim is not None and is_own:
+            self.operation.remove_temporary(claim.run)
 
-    def _another(self, found: Claim) -> JobError:
-        kind = found.document.get("kind")
-        differs = ", ".join(_differences(found.document, self._document))
+    def _another(self, claim: Claim) -> JobError:
+        kind = claim.document.get("kind")
+        differs = ", ".join(_differences(claim.document, self._document))
         return JobError(
             f"another job ({kind}) is unfinished at the destination, which differs in {differs}: "
             "go on with it (Job.load), abandon() it, or pass overwrite=True"
@@ -221,12 +221,12 @@ class Destination:
         self._advance(claim, "running", "finishing")
         made: list[Any] = []
 
-        def decide(found: Claim | None) -> Claim | None:
-            found = self._own(claim, found)
-            if found.state == "finishing":
+        def decide(stored: Claim | None) -> Claim | None:
+            stored = self._own(claim, stored)
+            if stored.state == "finishing":
                 made[:] = [store_documents()]
                 self._mark(claim)
-            return found._replace(state="finished")
+            return stored._replace(state="finished")
 
         self.folder.change(decide)
         self.release(claim)
@@ -235,17 +235,17 @@ class Destination:
         return made[0]
 
     def _advance(self, claim: Claim, before: str, after: str) -> None:
-        def decide(found: Claim | None) -> Claim | None:
-            found = self._own(claim, found)
-            return found._replace(state=after) if found.state == before else found
+        def decide(stored: Claim | None) -> Claim | None:
+            stored = self._own(claim, stored)
+            return stored._replace(state=after) if stored.state == before else stored
 
         assert self.folder is not None
         self.folder.change(decide)
 
-    def _own(self, claim: Claim, found: Claim | None) -> Claim:
+    def _own(self, claim: Claim, stored: Claim | None) -> Claim:
         """The claim of this very run."""
-        if found is not None and found.run == claim.run and found.state != "abandoned":
-            return found
+        if stored is not None and stored.run == claim.run and stored.state != "abandoned":
+            return stored
         if self.has_result_of(claim.run):
             raise Finished
         raise JobError(
@@ -258,10 +258,10 @@ class Destination:
             self._tidy(claim.run)
             return
 
-        def decide(found: Claim | None) -> Claim | None:
+        def decide(stored: Claim | None) -> Claim | None:
             # After the end of the run, what is there belongs to others.
-            if found is None or found.run != claim.run:
-                return found
+            if stored is None or stored.run != claim.run:
+                return stored
             self._tidy(claim.run)
             return None
 
@@ -288,13 +288,13 @@ class Destination:
         if self.folder is None:
             return
 
-        def decide(found: Claim | None) -> Claim | None:
-            if found is None or found.state == "finished":
-                return found
-            if found.job != self._id:
-                raise self._another(found)
-            self._require_removable(unfinished=found.state == "running")
-            return found._replace(state="abandoned")
+        def decide(stored: Claim | None) -> Claim | None:
+            if stored is None or stored.state == "finished":
+                return stored
+            if stored.job != self._id:
+                raise self._another(stored)
+            self._require_removable(unfinished=stored.state == "running")
+            return stored._replace(state="abandoned")
 
         claim = self.folder.change(decide)
         if claim is None:
@@ -411,14 +411,14 @@ def _require_free(store: Store, path: str) -> None:
         )
 
 
-def _differences(one: Any, other: Any, name: str = "") -> list[str]:
+def _differences(own: Any, other: Any, name: str = "") -> list[str]:
     """The names of members that differ, for people."""
-    if isinstance(one, dict) and isinstance(other, dict) and len(name.split(".")) < 3:
+    if isinstance(own, dict) and isinstance(other, dict) and len(name.split(".")) < 3:
         found = []
-        for key in dict.fromkeys([*one, *other]):
-            if one.get(key) != other.get(key):
+        for key in dict.fromkeys([*own, *other]):
+            if own.get(key) != other.get(key):
                 found += _differences(
-                    one.get(key), other.get(key), f"{name}.{key}" if name else key
+                    own.get(key), other.get(key), f"{name}.{key}" if name else key
                 )
         return found[:5]
     return [name]

@@ -121,10 +121,10 @@ class Folder:
     def sweep_without_claim(self) -> None:
         """Remove what came back after the end of a job, by a late worker or a late driver."""
 
-        def decide(found: Claim | None) -> Claim | None:
-            if found is None:
+        def decide(stored: Claim | None) -> Claim | None:
+            if stored is None:
                 self.sweep()
-            return found
+            return stored
 
         if self.is_taken:
             return

@@ -79,7 +79,7 @@ class Mark(NamedTuple):
         return f"{self.job} {self.run} {self.as_of} {self.sources}".encode()
 
 
-def job_of(value: bytes, where: str) -> tuple[dict[str, Any], str]:
+def job_of(value: bytes, label: str) -> tuple[dict[str, Any], str]:
     """The document of a job, and the id that was stored with it; empty if there was none.
 
     Raises
@@ -87,9 +87,9 @@ def job_of(value: bytes, where: str) -> tuple[dict[str, Any], str]:
     JobError
         It is not a job of this version.
     """
-    told = _parsed(value, where)
+    told = _parsed(value, label)
     if not isinstance(told, dict) or told.get("zarrix_job") != FORM:
-        raise JobError(f"{where!r} is not a job that this version of zarrix knows")
+        raise JobError(f"{label!r} is not a job that this version of zarrix knows")
     document = told.get("document", told)
     stored = told.get("job", "")
     fits = isinstance(document, dict) and document.get("zarrix_job") == FORM
@@ -97,16 +97,16 @@ def job_of(value: bytes, where: str) -> tuple[dict[str, Any], str]:
     for name, kind in (("kind", str), ("engine", str), ("places", dict), ("parameters", dict)):
         fits = fits and isinstance(document.get(name), kind)
     if not fits or not all(isinstance(one, dict) for one in document["places"].values()):
-        raise JobError(f"the job {where!r} is damaged: members are missing, or of another type")
+        raise JobError(f"the job {label!r} is damaged: members are missing, or of another type")
     if document["engine"] != _engine.__version__:
         raise JobError(
-            f"the job {where!r} is of zarrix {document['engine']}, and this is "
+            f"the job {label!r} is of zarrix {document['engine']}, and this is "
             f"{_engine.__version__}: bytes could differ; go on with that version, or abandon it"
         )
     return document, stored
 
 
-def claim_of(value: bytes, where: str) -> Claim:
+def claim_of(value: bytes, label: str) -> Claim:
     """The claim in the folder of a job.
 
     Raises
@@ -114,9 +114,9 @@ def claim_of(value: bytes, where: str) -> Claim:
     JobError
         It is damaged, or of another version.
     """
-    told = _parsed(value, where)
+    told = _parsed(value, label)
     if not isinstance(told, dict) or told.get("zarrix_job") != FORM:
-        raise JobError(f"{where!r} is not a job that this version of zarrix knows; {_WAYS_OUT}")
+        raise JobError(f"{label!r} is not a job that this version of zarrix knows; {_WAYS_OUT}")
     try:
         found = Claim(
             told["job"],
@@ -127,12 +127,12 @@ def claim_of(value: bytes, where: str) -> Claim:
             told["document"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(where, error) from error
+        raise _damaged(label, error) from error
     types = zip(found[:4] + found[5:], (str, str, str, int, dict), strict=True)
     if found.state not in _STATES or not all(isinstance(one, kind) for one, kind in types):
-        raise _damaged(where, f"state {shorten(found.state)}")
+        raise _damaged(label, f"state {shorten(found.state)}")
     if not found.run.isalnum():
-        raise _damaged(where, f"run {shorten(found.run)}")
+        raise _damaged(label, f"run {shorten(found.run)}")
     return found
 
 
@@ -145,7 +145,7 @@ def mark_of(value: bytes) -> Mark | None:
         return None
 
 
-def done_of(value: bytes, where: str, run: str, counts: list[int]) -> list[list[range]] | None:
+def done_of(value: bytes, label: str, run: str, counts: list[int]) -> list[list[range]] | None:
     """The runs of finished tasks of each stage; None if they are those of another run.
 
     Raises
@@ -153,7 +153,7 @@ def done_of(value: bytes, where: str, run: str, counts: list[int]) -> list[list[
     JobError
         The document is damaged.
     """
-    told = _of_run(value, where, run, len(counts))
+    told = _of_run(value, label, run, len(counts))
     if told is None:
         return None
     try:
@@ -161,10 +161,10 @@ def done_of(value: bytes, where: str, run: str, counts: list[int]) -> list[list[
             [_range(one, count) for one in runs] for runs, count in zip(told, counts, strict=True)
         ]
     except (TypeError, ValueError) as error:
-        raise _damaged(where, error) from error
+        raise _damaged(label, error) from error
 
 
-def values_of(value: bytes, where: str, run: str, counts: list[int]) -> list[dict[int, Any]] | None:
+def values_of(value: bytes, label: str, run: str, counts: list[int]) -> list[dict[int, Any]] | None:
     """The values of tasks of each stage; None if they are those of another run.
 
     Raises
@@ -172,52 +172,52 @@ def values_of(value: bytes, where: str, run: str, counts: list[int]) -> list[dic
     JobError
         The document is damaged.
     """
-    told = _of_run(value, where, run, len(counts))
+    told = _of_run(value, label, run, len(counts))
     if told is None:
         return None
     try:
         found = [{int(number): one for number, one in values.items()} for values in told]
     except (AttributeError, ValueError) as error:
-        raise _damaged(where, error) from error
+        raise _damaged(label, error) from error
     for values, count in zip(found, counts, strict=True):
         if any(not 0 <= number < count for number in values):
-            raise _damaged(where, f"a task that is not one of {count}")
+            raise _damaged(label, f"a task that is not one of {count}")
     return found
 
 
-def _parsed(value: bytes, where: str) -> Any:
+def _parsed(value: bytes, label: str) -> Any:
     try:
         return json_loads(value)
     except (ValueError, RecursionError, ZarrixError) as error:
-        raise _damaged(where, error) from error
+        raise _damaged(label, error) from error
 
 
-def _of_run(value: bytes, where: str, run: str, stages: int) -> list[Any] | None:
-    told = _parsed(value, where)
+def _of_run(value: bytes, label: str, run: str, stages: int) -> list[Any] | None:
+    told = _parsed(value, label)
     if not isinstance(told, dict) or not isinstance(told.get("stages"), list):
-        raise _damaged(where, "expected a mapping with 'run' and 'stages'")
+        raise _damaged(label, "expected a mapping with 'run' and 'stages'")
     if told.get("run") != run:
         return None
     if len(told["stages"]) != stages:
-        raise _damaged(where, f"{len(told['stages'])} stages, and the job has {stages}")
+        raise _damaged(label, f"{len(told['stages'])} stages, and the job has {stages}")
     found: list[Any] = told["stages"]
     return found
 
 
-def _range(told: Any, most: int) -> range:
-    first, count, step = told
+def _range(value: Any, total: int) -> range:
+    first, count, step = value
     if not all(type(one) is int for one in (first, count, step)):
         raise TypeError(f"{first!r}, {count!r}, {step!r} are not numbers")
-    if first < 0 or count < 1 or step < 1 or first + (count - 1) * step >= most:
-        raise ValueError(f"{count} tasks from {first} by {step}, and the stage has {most}")
+    if first < 0 or count < 1 or step < 1 or first + (count - 1) * step >= total:
+        raise ValueError(f"{count} tasks from {first} by {step}, and the stage has {total}")
     return range(first, first + count * step, step)
 
 
-def _states(told: Any) -> dict[str, StoredState | None]:
-    if not isinstance(told, dict):
-        raise TypeError(f"the states of the sources are {shorten(told)}")
+def _states(value: Any) -> dict[str, StoredState | None]:
+    if not isinstance(value, dict):
+        raise TypeError(f"the states of the sources are {shorten(value)}")
     found: dict[str, StoredState | None] = {}
-    for name, one in told.items():
+    for name, one in value.items():
         if one is None:
             found[name] = None
             continue
@@ -228,5 +228,5 @@ def _states(told: Any) -> dict[str, StoredState | None]:
     return found
 
 
-def _damaged(where: str, why: object) -> JobError:
-    return JobError(f"{where!r} is damaged ({shorten(str(why))}); {_WAYS_OUT}")
+def _damaged(label: str, why: object) -> JobError:
+    return JobError(f"{label!r} is damaged ({shorten(str(why))}); {_WAYS_OUT}")

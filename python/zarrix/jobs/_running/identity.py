@@ -294,8 +294,8 @@ _KINDS: list[tuple[Any, Any]] = [
 ]
 
 
-def _hash(kind: str, told: bytes) -> bytes:
-    return hashlib.sha256(kind.encode() + b"\0" + told).digest()
+def _hash(kind: str, data: bytes) -> bytes:
+    return hashlib.sha256(kind.encode() + b"\0" + data).digest()
 
 
 def _type_name(value: Any) -> bytes:

@@ -31,7 +31,7 @@ _OF_PARAMETERS = (
 def loaded(
     make: type[Job],
     value: bytes,
-    where: str,
+    label: str,
     function: Callable[..., Any] | None,
     modules: Sequence[str],
 ) -> Job:
@@ -42,21 +42,21 @@ def loaded(
     JobError
         It is damaged, or calls a function that is neither given nor allowed.
     """
-    document, stored = job_of(value, where)
+    document, stored = job_of(value, label)
     parameters = document["parameters"]
-    with understood(where):
+    with understood(label):
         objects = class_of(document["kind"]).objects_of(parameters, function, modules)
         places = {name: place_at(one) for name, one in document["places"].items()}
         job = make(document["kind"], Setting(parameters, places, objects))
         _look_over(job)
-    job._where = where
+    job._where = label
     if stored and stored != job.id:
-        raise JobError(f"the job {where!r} is damaged: it is not the one with the id {stored!r}")
+        raise JobError(f"the job {label!r} is damaged: it is not the one with the id {stored!r}")
     return job
 
 
 @contextlib.contextmanager
-def understood(where: str | None) -> Iterator[None]:
+def understood(label: str | None) -> Iterator[None]:
     """Errors that the parameters of a document cause, as one error that names the document.
 
     Operations take what they have planned themselves, and the parameters of a document from
@@ -67,10 +67,10 @@ def understood(where: str | None) -> Iterator[None]:
     except ZarrixError:
         raise
     except _OF_PARAMETERS as error:
-        if where is None:
+        if label is None:
             raise
         raise JobError(
-            f"the job {where!r} is damaged ({type(error).__name__}: {shorten(str(error))}); plan "
+            f"the job {label!r} is damaged ({type(error).__name__}: {shorten(str(error))}); plan "
             "it again"
         ) from error
 
@@ -92,7 +92,7 @@ def _look_over(job: Job) -> None:
             raise ValueError(f"{shorten(place.path)} is not a path")
 
 
-def require_home(job: Job, folder: Folder, where: str) -> None:
+def require_home(job: Job, folder: Folder, label: str) -> None:
     """Raise an error if a job was found in a folder that is not that of its destination.
 
     Raises
@@ -104,7 +104,7 @@ def require_home(job: Job, folder: Folder, where: str) -> None:
     if own is None or own.store._engine.id != folder.store._engine.id or own.path != folder.path:
         place = job.document["places"].get(job._operation.destination or "")
         raise JobError(
-            f"the job in {where!r} belongs to another destination, {place}: its folder was moved "
+            f"the job in {label!r} belongs to another destination, {place}: its folder was moved "
             "or copied; go on with it there, or begin again with overwrite=True"
         )
 

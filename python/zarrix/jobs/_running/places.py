@@ -85,7 +85,7 @@ def _address(store: Store) -> dict[str, Any]:
     return {"here": f"{type(store).__name__} {store._engine.id}"}
 
 
-def place_at(told: Mapping[str, Any]) -> Place:
+def place_at(address: Mapping[str, Any]) -> Place:
     """The place of an `address`.
 
     Raises
@@ -93,21 +93,21 @@ def place_at(told: Mapping[str, Any]) -> Place:
     JobError
         It was in the memory of another process.
     """
-    chunk_store = told.get("chunk_store")
+    chunk_store = address.get("chunk_store")
     return Place(
-        _opened(told),
-        str(told.get("path", "")),
+        _opened(address),
+        str(address.get("path", "")),
         None if chunk_store is None else _opened(chunk_store),
     )
 
 
-def _opened(told: Mapping[str, Any]) -> Store:
-    if "url" not in told:
+def _opened(address: Mapping[str, Any]) -> Store:
+    if "url" not in address:
         raise JobError(
-            f"the job uses {told.get('here')!r}, which has no path and no URL, so that a saved job "
-            "cannot name it; pass a path or a URL"
+            f"the job uses {address.get('here')!r}, which has no path and no URL, so that a saved "
+            "job cannot name it; pass a path or a URL"
         )
-    return as_store(told["url"], told.get("options"))
+    return as_store(address["url"], address.get("options"))
 
 
 def in_this_process(store: Store) -> bool:

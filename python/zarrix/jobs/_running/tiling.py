@@ -66,10 +66,10 @@ class Tiling:
             place.append(at)
         return tuple(reversed(place))
 
-    def number(self, place: Sequence[int]) -> int:
+    def number(self, coords: Sequence[int]) -> int:
         """The number of the region at some coordinates."""
         found = 0
-        for at, count in zip(place, self.counts, strict=True):
+        for at, count in zip(coords, self.counts, strict=True):
             found = found * count + at
         return found
 
