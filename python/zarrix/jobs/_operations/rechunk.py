@@ -93,8 +93,8 @@ class Rechunk(Operation):
         return [self._stage(at) for at in range(self._count)]
 
     def _stage(self, at: int) -> Stage:
-        told = [one.told[at] for one in self._arrays if at < len(one.told)]
-        widest = max(told, key=lambda one: one["memory"])
+        passes = [one.passes[at] for one in self._arrays if at < len(one.passes)]
+        widest = max(passes, key=lambda one: one["memory"])
         name = "rechunk" if self._count == 1 else f"pass {at + 1} of {self._count}"
 
         def region(number: int) -> Region:
@@ -107,10 +107,10 @@ class Rechunk(Operation):
             region,
             tuple(widest["region"]),
             widest["memory"],
-            sum(one["bytes_in"] for one in told),
-            sum(one["bytes_out"] for one in told),
-            sum(one["gets"] for one in told),
-            sum(one["puts"] for one in told),
+            sum(one["bytes_in"] for one in passes),
+            sum(one["bytes_out"] for one in passes),
+            sum(one["gets"] for one in passes),
+            sum(one["puts"] for one in passes),
         )
 
     def _task(self, stage: int, number: int) -> tuple[_Passes, int]:
@@ -191,11 +191,11 @@ class Rechunk(Operation):
             if one.moves:
                 yield f"{name}encoded chunks are moved into other stored values; none is decoded"
                 continue
-            told = [f"{passes} in {seconds:.3g} s" for passes, seconds in one.candidates]
-            read = one.told[0]["amplification"] if one.told else 1
+            estimates = [f"{passes} in {seconds:.3g} s" for passes, seconds in one.candidates]
+            read = one.passes[0]["amplification"] if one.passes else 1
             yield (
                 f"{name}the source is read x {read:.2f}; estimated for one worker by number of "
-                f"passes: {', '.join(told)}"
+                f"passes: {', '.join(estimates)}"
             )
 
 
@@ -207,7 +207,7 @@ class _Passes:
         self.path: str = parameters["path"]
         self.digest: str = parameters["digest"]
         self.document: Mapping[str, Any] = parameters["document"]
-        self.told: Sequence[Mapping[str, Any]] = parameters["passes"]
+        self.passes: Sequence[Mapping[str, Any]] = parameters["passes"]
         self.candidates: Sequence[tuple[int, float]] = parameters["candidates"]
         self._cast: bool = parameters["cast"]
         self.max_error: float | None = parameters.get("max_error")
@@ -226,15 +226,15 @@ class _Passes:
         if at == 0:
             source = source_array(below(self._places["source"], self.path), self.digest)
             return source.astype(self._dest.dtype) if self._cast else source
-        if at == len(self.told):
+        if at == len(self.passes):
             return array_at(
                 below(self._places["destination"], self.path),
                 self.document,
                 write_empty_chunks=False,
             )
         place = below(self._temporary, f"pass-{at}{'-' if self.path else ''}{self.path}")
-        told = self.told[at - 1]
-        document = _intermediate(self._dest, told["region"], told["inner"])
+        described = self.passes[at - 1]
+        document = _intermediate(self._dest, described["region"], described["inner"])
         return array_at(place, document, write_empty_chunks=True, read_missing_chunks=False)
 
     @property
@@ -258,11 +258,11 @@ class _Passes:
     def tilings(self) -> list[Tiling]:
         """The regions of each pass."""
         found = []
-        for at, told in enumerate(self.told):
-            if at == len(self.told) - 1:
-                found.append(Tiling.of(self._dest, told["units"]))
+        for at, described in enumerate(self.passes):
+            if at == len(self.passes) - 1:
+                found.append(Tiling.of(self._dest, described["units"]))
             else:
-                document = _intermediate(self._dest, told["region"], told["inner"])
+                document = _intermediate(self._dest, described["region"], described["inner"])
                 place = Place(MemoryStore(), "")
                 found.append(Tiling.of(metadata_of(array_at(place, document))))
         return found
@@ -511,7 +511,7 @@ def _planned_array(array: Array, path: str, target: _Target, limits: _Limits) ->
         "cast": cast,
         "max_error": max_error,
         "moves": moves,
-        "passes": _told(plan, dest),
+        "passes": _described(plan, dest),
         "candidates": [[len(one.passes), round(one.seconds, 4)] for one in others],
     }
 
@@ -525,9 +525,9 @@ def _lengths_of(metadata: ArrayMetadata) -> tuple[int, ...]:
     return tuple(max(1, length) for length in metadata.chunk_shape)
 
 
-def _told(plan: Plan, dest: ArrayMetadata) -> list[dict[str, Any]]:
+def _described(plan: Plan, dest: ArrayMetadata) -> list[dict[str, Any]]:
     """The passes as JSON values."""
-    told: list[dict[str, Any]] = [
+    described: list[dict[str, Any]] = [
         {
             "region": list(one.region),
             "inner": None if one.inner is None else list(one.inner),
@@ -540,10 +540,10 @@ def _told(plan: Plan, dest: ArrayMetadata) -> list[dict[str, Any]]:
         }
         for one in plan.passes
     ]
-    last = told[-1]
+    last = described[-1]
     lengths = _lengths_of(dest)
     last["units"] = [-(-r // w) for r, w in zip(plan.passes[-1].region, lengths, strict=True)]
     last["region"] = [
         min(r, n) if n else r for r, n in zip(plan.passes[-1].region, dest.shape, strict=True)
     ]
-    return told
+    return described
