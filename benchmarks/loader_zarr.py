@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from zarrix import ml
+from zarrix.ml._order.visits import Visits
 
 from benchmarks.loader_data import SEED, Row
 
@@ -35,7 +36,7 @@ class Windows:
         loader = ml.Loader(dataset, row.batch_size, shuffle=row.shuffle, seed=SEED)
         order = loader._order(epoch)
         items = order.at(np.arange(order.size))[0]
-        draws = dataset._draws(items, SEED, epoch, None)
+        draws = dataset._draws(Visits(items, SEED, epoch))
         self.open_array = open_array
         self.batch_size = row.batch_size
         self.windows = [dataset._windows(n) for n in range(len(draws.starts))]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import ml
+from zarrix.ml._order.visits import Visits
 
 FRAMES = 40
 ENDS = [13, 17, 40]
@@ -61,7 +62,7 @@ def test_crops_of_clips_are_aligned_and_random() -> None:
     clips = video(frames=3, stride=5, size={"y": 4, "x": 6})
     places = set()
     for epoch in range(4):
-        batch = clips._batch(clips._draws(np.arange(len(clips)), 0, epoch, None))[0]
+        batch = clips._batch(clips._draws(Visits(np.arange(len(clips)), 0, epoch)))[0]
         places |= {tuple(start[2:]) for start in batch["start"].tolist()}
     assert len(places) > 10
     for batch in ml.Loader(clips, batch_size=3):

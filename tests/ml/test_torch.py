@@ -10,6 +10,7 @@ import pytest
 import zarrix as zarr
 from ml.data import scenes
 from zarrix import ml
+from zarrix.ml._order.visits import Visits
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 # Three workers on a machine with two processors, and what torch's own modules use.
@@ -99,7 +100,7 @@ def test_an_epoch_reaches_persistent_workers_through_stock_samplers(
     for epoch in range(3):
         stored.set_epoch(epoch)
         starts.append(torch.cat([batch["start"] for batch in loader]).tolist())
-        wanted = stored._draws(np.arange(len(stored)), 0, epoch, None).corners
+        wanted = stored._draws(Visits(np.arange(len(stored)), 0, epoch)).corners
         assert starts[-1] == wanted.tolist()
     assert starts[0] != starts[1] != starts[2]
 

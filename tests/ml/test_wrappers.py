@@ -12,6 +12,7 @@ import zarrix as zarr
 from zarrix import ml
 from zarrix.ml._datasets.dataset import Dataset
 from zarrix.ml._datasets.windows import Windowed
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading import slots as _slots
 
 VALUES = np.random.default_rng(7).integers(0, 99, (24, 3, 8, 10)).astype("i2")
@@ -76,7 +77,7 @@ def mixed_seed(seed: int, source: int = 0) -> int:
 
 def sample_of(dataset: Any, item: int, seed: int) -> dict[str, Any]:
     """A sample by the protocol of other libraries: an index that carries seed and epoch."""
-    (index,) = dataset._encoded(np.array([item]), seed, 0, None, None)
+    (index,) = dataset._encoded(Visits(np.array([item]), seed), None)
     found: dict[str, Any] = dataset.__getitems__([index])[0]
     found.pop("valid", None)
     return found

@@ -12,6 +12,7 @@ from zarrix.ml._datasets.places import Places
 from zarrix.ml._datasets.split import Divisible
 from zarrix.ml._datasets.windows import check_border, sizes_of
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import Column, as_fields, columns_of, names_of_axes
 
 __all__ = ["Clips"]
@@ -236,21 +237,20 @@ class Clips(Divisible):
         before: Ints = counted - self._episode_ends[mine[0]]
         return before
 
-    def _corners(
-        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints, dict[str, Any]]:
+    def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
+        items = visits.items
         episodes = np.searchsorted(self._episode_ends, items, "right") - 1
         groups = self._episode_groups[episodes]
-        corners = self._places.corners(groups, items, seed, epoch, rounds)
+        corners = self._places.corners(groups, visits)
         begins = self._lows[episodes] + (items - self._episode_ends[episodes]) * self._stride
         corners[:, self._time] = begins
         return groups, corners, {"episode": episodes}
 
-    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
-        groups, corners, extras = self._corners(items, seed, epoch, rounds)
+    def _draws(self, visits: Visits) -> Draws:
+        groups, corners, extras = self._corners(visits)
         episodes = extras.pop("episode")
         many = len(self._groups) > 1
-        extras = {"item": items, "start": corners, **extras}
+        extras = {"item": visits.items, "start": corners, **extras}
         if many:
             extras["group"] = groups
         if self._runs:
@@ -266,7 +266,7 @@ class Clips(Divisible):
             ]
             if self._ends_at != "inside":
                 extras["inside"] = inside
-        return Draws(items, rounds, groups if many else None, corners, starts, extras)
+        return Draws(visits, groups if many else None, corners, starts, extras)
 
     def _frame_numbers(self, episodes: Ints, begins: Ints) -> tuple[Ints, Ints]:
         """The frames of each clip, and the range of a clip that lies in its episode."""

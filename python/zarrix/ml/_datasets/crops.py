@@ -12,6 +12,7 @@ from zarrix.ml._datasets.places import Places
 from zarrix.ml._datasets.split import Divisible
 from zarrix.ml._datasets.windows import check_border, sizes_of
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import Field, as_fields, columns_of, names_of_axes
 
 __all__ = ["Crops"]
@@ -140,17 +141,15 @@ class Crops(Divisible):
         covered = math.prod(shape[dim] / window for dim, window in self._size.items())
         return max(1, int(density * covered + 0.5))
 
-    def _corners(
-        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints, dict[str, Any]]:
+    def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
+        items = visits.items
         groups = np.searchsorted(self._ends, items, "right") - 1
         frames = (items - self._ends[groups]) // self._per_item[groups]
         extras: dict[str, Any] = {}
         if self._where is None:
-            corners = self._places.corners(groups, items, seed, epoch, rounds)
+            corners = self._places.corners(groups, visits)
         else:
-            found = self._where.corners(groups, frames, items, seed, epoch, rounds)
-            corners, frames, extras = found
+            corners, frames, extras = self._where.corners(groups, frames, visits)
         self._set_frames(corners, groups, frames)
         return groups, corners, extras
 

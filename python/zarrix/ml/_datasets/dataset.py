@@ -18,6 +18,7 @@ from zarrix._display.table import info_table
 from zarrix.ml._order.cell import Cell
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.state import checked_epoch
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch, Samples
 from zarrix.ml._reading.fetch import Entry, Frozen, fetch
 from zarrix.ml._reading.fields import Column
@@ -33,31 +34,29 @@ __all__ = ["Dataset", "Draws", "digest_of"]
 class Draws:
     """The windows of some items: what a batch needs beside memory. A slice is a batch's part."""
 
-    __slots__ = ("corners", "extras", "groups", "items", "rounds", "starts")
+    __slots__ = ("corners", "extras", "groups", "starts", "visits")
 
     # Only a mix sets it: rows and windows of each of its datasets.
     parts: list[tuple[Ints, Draws]]
 
     def __init__(
         self,
-        items: Ints,
-        rounds: Ints | None,
+        visits: Visits,
         groups: Ints | None,
         corners: Ints,
         starts: list[Ints],
         extras: dict[str, Any],
     ) -> None:
-        self.items, self.rounds = items, rounds
+        self.visits = visits
         # None where the dataset has one group.
         self.groups, self.corners, self.starts, self.extras = groups, corners, starts, extras
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.visits.items)
 
     def __getitem__(self, part: slice) -> Draws:
         return Draws(
-            self.items[part],
-            None if self.rounds is None else self.rounds[part],
+            self.visits.take(part),
             None if self.groups is None else self.groups[part],
             self.corners[part],
             [one[part] for one in self.starts],
@@ -88,7 +87,7 @@ class Dataset(ABC):
     # What subclasses define
 
     @abstractmethod
-    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
+    def _draws(self, visits: Visits) -> Draws:
         """The windows of items in an epoch, and what else a batch has of them."""
 
     @abstractmethod
@@ -173,13 +172,13 @@ class Dataset(ABC):
 
     def __getitems__(self, indices: Sequence[int]) -> Samples:
         """The samples of a batch, read in one call."""
-        items, seed, epochs, rounds, valid = self._decoded(indices)
+        visits, valid = self._decoded(indices)
         shared = Shared() if in_worker() else None
-        draws = self._draws(items, seed, epochs, rounds)
+        draws = self._draws(visits)
         batch, entries = self._batch(draws, allocate if shared is None else shared)
         fetch(entries, threads=threads_of_worker())
         if rules := self._nan_rules():
-            settle(self, rules, batch, draws, seed, epochs)
+            settle(self, rules, batch, visits)
         if valid is not None:
             batch["valid"] = valid
         samples = Samples.of(batch)
@@ -193,11 +192,12 @@ class Dataset(ABC):
         """Grain's name of `__getitems__`."""
         return self.__getitems__(indices)
 
-    def _decoded(self, indices: Sequence[int]) -> tuple[Ints, int, Any, Ints | None, Any]:
-        """Item, seed, epoch and round of indices, and which are valid; see `_encoded`."""
+    def _decoded(self, indices: Sequence[int]) -> tuple[Visits, Any]:
+        """The visits that indices mean, and which of them are valid; see `_encoded`."""
         count, numbers = len(self), [int(index) for index in indices]
         if all(-count <= index < count for index in numbers):
-            return np.array(numbers, np.int64) % count, self._seed, self._cell.epoch, None, None
+            items = np.array(numbers, np.int64) % count
+            return Visits(items, self._seed, self._cell.epoch), None
         valid = np.array([index >= 0 for index in numbers])
         numbers = [index if index >= 0 else -1 - index for index in numbers]
         parts = [divmod(index, count) for index in numbers]
@@ -207,16 +207,15 @@ class Dataset(ABC):
             raise IndexError(f"{indices} of {count} items: some are beyond, or of other samplers")
         epochs = np.array([key - 1 & 0xFFFFFFFF for key, _ in parts])
         rounds = np.array([(key - 1) >> 32 & 0xFFFFFFFFFFFFFFFF for key, _ in parts], np.uint64)
-        return items, keys.pop(), epochs, rounds.astype(np.int64), valid
+        return Visits(items, keys.pop(), epochs, rounds.astype(np.int64)), valid
 
-    def _encoded(
-        self, items: Ints, seed: int, epoch: int, rounds: Ints | None, valid: Any
-    ) -> list[int]:
+    def _encoded(self, visits: Visits, valid: Any) -> list[int]:
         """Indices that carry seed and epoch, so that they mean the same in every process.
 
         Those below the number of items mean the current epoch, for samplers of others. A negative
         one is a sample that pads a batch.
         """
+        items, seed, epoch, rounds = visits
         again = [0] * len(items) if rounds is None else rounds.tolist()
         # Seeds are words of 64 bits, in every draw; a negative one is one, too.
         base = ((seed & 0xFFFFFFFFFFFFFFFF) << 96) + epoch + 1

@@ -18,7 +18,8 @@ from zarrix._errors import suggestion
 from zarrix.ml._datasets.dataset import digest_of
 from zarrix.ml._datasets.lazy_mask import OPERATORS, Drawn
 from zarrix.ml._datasets.places import Places
-from zarrix.ml._order.random import Ints, draw, mix64
+from zarrix.ml._order.random import Ints, mix64
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import Field, grid_of
 
 __all__ = ["Bound", "Foreground", "Fraction", "foreground", "fraction", "weights"]
@@ -34,7 +35,7 @@ class Bound(Protocol):
     digest: str
 
     def corners(
-        self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+        self, groups: Ints, frames: Ints, visits: Visits
     ) -> tuple[Ints, Ints, dict[str, Any]]:
         """The corner and the frame of each item, and more entries of a batch."""
 
@@ -289,11 +290,11 @@ class _Passing:
         )
 
     def corners(
-        self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+        self, groups: Ints, frames: Ints, visits: Visits
     ) -> tuple[Ints, Ints, dict[str, Any]]:
         places = self._places
         corners, numbers = places.low[groups], np.empty_like(frames)
-        words = draw(seed, "corner", epoch, items, rounds=rounds)[0]
+        words = visits.draw("corner")[0]
         for group in np.unique(groups):
             here = np.flatnonzero(groups == group)
             known, before, bits = self._found[group]
@@ -378,12 +379,12 @@ class _Centred:
         self.frames, self._grids, self.digest = frames, grids, digest
 
     def corners(
-        self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+        self, groups: Ints, frames: Ints, visits: Visits
     ) -> tuple[Ints, Ints, dict[str, Any]]:
         places = self._places
-        corners = places.corners(groups, items, seed, epoch, rounds)
-        chance, which = draw(seed, "corner", epoch, items, rounds=rounds, attempt=255)
-        element = draw(seed, "corner", epoch, items, rounds=rounds, attempt=254)[0]
+        corners = places.corners(groups, visits)
+        chance, which = visits.draw("corner", 255)
+        element = visits.draw("corner", 254)[0]
         centred = (chance >> np.uint64(11)).astype(np.float64) * 2.0**-53 < self._share
         for row in np.flatnonzero(centred):
             group = int(groups[row])

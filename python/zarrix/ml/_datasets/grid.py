@@ -11,6 +11,7 @@ import numpy as np
 from zarrix.ml._datasets.split import Divisible
 from zarrix.ml._datasets.windows import check_border, sizes_of
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import as_fields, columns_of, names_of_axes
 
 __all__ = ["Grid"]
@@ -117,9 +118,8 @@ class Grid(Divisible):
     def _divided(self) -> list[str]:
         return [dim for dim in self._dims if dim in self._size]
 
-    def _corners(
-        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints, dict[str, Any]]:
+    def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
+        items = visits.items
         groups = np.searchsorted(self._ends, items, "right") - 1
         corners = np.zeros((len(items), len(self._dims)), np.int64)
         for group in np.unique(groups):

@@ -15,6 +15,7 @@ from zarrix._array.many import read_many
 from zarrix.ml._datasets.dataset import digest_of
 from zarrix.ml._datasets.places import Places
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import MaskGrid
 
 __all__ = ["OPERATORS", "Drawn"]
@@ -41,28 +42,21 @@ class Drawn:
         self.digest = digest_of(["drawn", rule, shapes_of, [grid.identity() for grid in grids]])
 
     def corners(
-        self, groups: Ints, frames: Ints, items: Ints, seed: int, epoch: Any, rounds: Ints | None
+        self, groups: Ints, frames: Ints, visits: Visits
     ) -> tuple[Ints, Ints, dict[str, Any]]:
         """The corner and the frame of each item, and ``passes``."""
         corners = self._places.low[groups]
-        best = np.full(len(items), np.nan)
-        passes = np.zeros(len(items), np.bool_)
+        best = np.full(len(groups), np.nan)
+        passes = np.zeros(len(groups), np.bool_)
         better = np.greater if self._op in (">", ">=") else np.less
         for attempt in range(self._tries):
             open_ = np.flatnonzero(~passes)
             if not len(open_):
                 break
-            found = self._places.corners(
-                groups[open_],
-                items[open_],
-                seed,
-                epoch if np.ndim(epoch) == 0 else epoch[open_],
-                None if rounds is None else rounds[open_],
-                attempt,
-            )
-            shares = self._shares(groups[open_], frames[open_], found)
+            drawn = self._places.corners(groups[open_], visits.take(open_), attempt)
+            shares = self._shares(groups[open_], frames[open_], drawn)
             taken = np.isnan(best[open_]) | better(shares, best[open_])
-            corners[open_[taken]], best[open_[taken]] = found[taken], shares[taken]
+            corners[open_[taken]], best[open_[taken]] = drawn[taken], shares[taken]
             passes[open_] = OPERATORS[self._op](best[open_], self._threshold)
         return corners, frames, {"passes": passes}
 

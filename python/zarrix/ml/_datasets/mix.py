@@ -10,6 +10,7 @@ import numpy as np
 from zarrix.ml._datasets.dataset import Dataset, Draws
 from zarrix.ml._order.order import proportions
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Entry, Frozen
 from zarrix.ml._reading.fields import Column
@@ -166,16 +167,17 @@ class Mix(Dataset):
     def _described(self) -> str:
         return f"{len(self._parts)} datasets"
 
-    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
+    def _draws(self, visits: Visits) -> Draws:
+        items = visits.items
         sources = np.searchsorted(self._ends, items, "right") - 1
         extras: dict[str, Any] = {"item": items, "source": sources}
         parts = []
         for number, part in enumerate(self._parts):
             rows = np.flatnonzero(sources == number)
-            again = None if rounds is None else rounds[rows]
-            epochs = epoch if np.ndim(epoch) == 0 else epoch[rows]
-            own = items[rows] - self._ends[number]
-            parts.append((rows, part._draws(own, seed ^ (number + 1) << 32, epochs, again)))
+            own = visits.take(rows)._replace(
+                items=items[rows] - self._ends[number], seed=visits.seed ^ (number + 1) << 32
+            )
+            parts.append((rows, part._draws(own)))
         # Entries that all datasets have, such as the corners of crops of equal dimensions.
         names = set(parts[0][1].extras) - {"item", "source"}
         for name in sorted(names):
@@ -186,7 +188,7 @@ class Mix(Dataset):
                 extras[name] = np.empty((len(items), *found[0].shape[1:]), found[0].dtype)
                 for (rows, _), one in zip(parts, found, strict=True):
                     extras[name][rows] = one
-        return _Mixed(items, rounds, extras, parts)
+        return _Mixed(visits, extras, parts)
 
     def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
         entries: list[Entry] = []
@@ -227,12 +229,11 @@ class _Mixed(Draws):
 
     def __init__(
         self,
-        items: Ints,
-        rounds: Ints | None,
+        visits: Visits,
         extras: dict[str, Any],
         parts: list[tuple[Ints, Draws]],
     ) -> None:
-        super().__init__(items, rounds, None, items, [], extras)
+        super().__init__(visits, None, visits.items, [], extras)
         self.parts = parts
 
     def __getitem__(self, part: slice) -> _Mixed:
@@ -241,4 +242,4 @@ class _Mixed(Draws):
         for rows, draws in self.parts:
             low, high = np.searchsorted(rows, (part.start, part.stop))
             found.append((rows[low:high] - part.start, draws[low:high]))
-        return _Mixed(base.items, base.rounds, base.extras, found)
+        return _Mixed(base.visits, base.extras, found)

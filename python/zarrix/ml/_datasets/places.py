@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from zarrix.ml._datasets.dataset import digest_of
-from zarrix.ml._order.random import Ints, draw
+from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import Column, Field
 
 __all__ = ["Places"]
@@ -65,21 +66,13 @@ class Places:
             "count": digest_of(self.count),
         }
 
-    def corners(
-        self,
-        groups: Ints,
-        items: Ints,
-        seed: int,
-        epoch: Any,
-        rounds: Ints | None,
-        attempt: int = 0,
-    ) -> Ints:
+    def corners(self, groups: Ints, visits: Visits, attempt: int = 0) -> Ints:
         """A random corner for each item; 0 along axes that are not cropped."""
         corners: Ints = self.low[groups]
         # Attempts below 1024 belong to filters, too.
         first = 1024 + 32 * attempt if attempt else 0
         for pair in range(0, len(self.cropped), 2):
-            words = draw(seed, "corner", epoch, items, rounds=rounds, attempt=first + pair)
+            words = visits.draw("corner", first + pair)
             for axis, word in zip(self.cropped[pair : pair + 2], words, strict=False):
                 places = word % self.count[groups, axis].astype(np.uint64)
                 corners[:, axis] += places.astype(np.int64) * self.step[axis]

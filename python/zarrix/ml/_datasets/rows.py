@@ -8,6 +8,7 @@ import numpy as np
 
 from zarrix.ml._datasets.split import Divisible
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fields import Field, as_fields, columns_of
 
@@ -60,9 +61,8 @@ class Rows(Divisible):
         self._columns = columns_of(self._groups, None, {}, ("item",))
         self._prepare([int(next(iter(g.values())).array.shape[0]) for g in self._groups])
 
-    def _corners(
-        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints, dict[str, Any]]:
+    def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
+        items = visits.items
         groups = np.searchsorted(self._ends, items, "right") - 1
         corners = np.zeros((len(items), len(self._columns[0].dims)), np.int64)
         corners[:, 0] = items - self._ends[groups]

@@ -11,6 +11,7 @@ from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
 from zarrix.ml._datasets.windows import Windowed
 from zarrix.ml._order.order import permuted
 from zarrix.ml._order.random import Ints, key_of
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Entry, Frozen
 from zarrix.ml._reading.fields import Column
@@ -78,12 +79,13 @@ class Subset(Dataset):
         self._seed = base._seed
         self._count_items([int(end - begin) for begin, end in ranges])
 
-    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
+    def _draws(self, visits: Visits) -> Draws:
+        items = visits.items
         which = np.searchsorted(self._ends, items, "right") - 1
         base = self._ranges[which, 0] + items - self._ends[which]
-        draws = self._base._draws(base, seed, epoch, rounds)
+        draws = self._base._draws(visits._replace(items=base))
         # A replacement is an item of this part; batches say the item of the whole dataset.
-        draws.items = items
+        draws.visits = visits
         return draws
 
     def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:

@@ -13,6 +13,7 @@ from zarrix._array.array import Array
 from zarrix._errors import check_keywords
 from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.chunks import ends_along
 from zarrix.ml._reading.csr import CSR
@@ -53,9 +54,7 @@ class Windowed(Dataset):
 
     # What subclasses define
 
-    def _corners(
-        self, items: Ints, seed: int, epoch: Any, rounds: Ints | None
-    ) -> tuple[Ints, Ints, dict[str, Any]]:
+    def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
         """The group of each item, its corner on the reference's grid, and more entries."""
         raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
 
@@ -98,17 +97,15 @@ class Windowed(Dataset):
             begins.append(self._ends[number] + ends)
         return np.unique(np.concatenate(begins))
 
-    def _draws(self, items: Ints, seed: int, epoch: Any, rounds: Ints | None) -> Draws:
-        groups, corners, extras = self._corners(items, seed, epoch, rounds)
+    def _draws(self, visits: Visits) -> Draws:
+        groups, corners, extras = self._corners(visits)
         starts = [column.starts(corners)[:, None] for column in self._columns]
-        extras = {"item": items, "start": corners, **extras}
+        extras = {"item": visits.items, "start": corners, **extras}
         if len(self._groups) > 1:
             extras["group"] = groups
         if self._border != "inside":
             extras["inside"] = self._inside(groups, corners)
-        return Draws(
-            items, rounds, groups if len(self._groups) > 1 else None, corners, starts, extras
-        )
+        return Draws(visits, groups if len(self._groups) > 1 else None, corners, starts, extras)
 
     def _inside(self, groups: Ints, corners: Ints) -> Ints:
         """The range of each window that lies in the array, along each axis of the reference."""

@@ -43,7 +43,7 @@ class Repair:
             if options.corrupt.kind == "fill":
                 batch["valid"] = np.ones(len(draws), np.bool_)
         for (place, row), damage in sorted(self._damaged.items()):
-            item = int(self._draws[place].items[row])
+            item = int(self._draws[place].visits.items[row])
             record = {
                 "epoch": options.epoch,
                 "item": item,
@@ -76,12 +76,10 @@ class Repair:
 
     def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:
         """Put another item, which depends on seed, epoch and item alone, into a row of a batch."""
-        options, draws = self._options, self._draws[place]
-        rounds = None if draws.rounds is None else draws.rounds[row : row + 1]
-        at = draws.items[row : row + 1], options.seed, options.epoch, rounds
-        for item, one in others_than(options.dataset, *at, cancel, passes=True):
-            put(one, batch, row)
+        visit = self._draws[place].visits.take(slice(row, row + 1))
+        for item, sample in others_than(self._options.dataset, visit, cancel, passes=True):
+            put(sample, batch, row)
             return item
         raise CorruptChunkError(
-            f"{ATTEMPTS} items that could replace item {int(at[0][0])} are corrupt as well"
+            f"{ATTEMPTS} items that could replace item {int(visit.items[0])} are corrupt as well"
         )

@@ -46,9 +46,7 @@ class Finishing:
                 options.dataset,
                 self._nan_rules,
                 batch,
-                planned.draws,
-                options.seed,
-                options.epoch,
+                planned.draws.visits,
                 cancel=self._cancel,
                 passes=options.corrupt.kind != "raise",
             )
@@ -59,7 +57,7 @@ class Finishing:
         result: Any = batch
         if options.transform is not None:
             since = time.perf_counter()
-            first = int(planned.draws.items[0])
+            first = int(planned.draws.visits.items[0])
             key = key_of(options.seed, "batch", options.epoch, first)
             result = options.transform(batch, np.random.Generator(np.random.Philox(key=key)))
             result = batch if result is None else result

@@ -14,6 +14,7 @@ from zarrix.ml._loading.options import Options
 from zarrix.ml._loading.read_ahead import ReadAhead
 from zarrix.ml._order.position import Position
 from zarrix.ml._order.schedule import Schedule
+from zarrix.ml._order.visits import Visits
 
 __all__ = ["Batches", "Indices", "Pass"]
 
@@ -89,7 +90,7 @@ def _lists_of(dataset: Any, seed: int, epoch: int, schedule: Schedule) -> Iterat
     """The indices of each batch."""
     for share in schedule.shares():
         items, rounds = schedule.order.at(share.positions)
-        indices = dataset._encoded(items, seed, epoch, rounds, share.valid)
+        indices = dataset._encoded(Visits(items, seed, epoch, rounds), share.valid)
         begin = 0
         for size in share.sizes:
             yield indices[begin : begin + size]

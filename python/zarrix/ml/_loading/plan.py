@@ -14,6 +14,7 @@ from zarrix.ml._loading.fill_size import batches_of_a_fill
 from zarrix.ml._order.order import Blocks
 from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.state import OrderChoice
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.decoding import chunks_of, used_bytes
 
 __all__ = ["Plan", "plan_of"]
@@ -177,7 +178,7 @@ def _cost(loader: Any, choice: OrderChoice, at_once: int) -> tuple[float, float]
     order = order_of(dataset, choice, loader.seed, 0, loader._cumulative, loader._samples)
     decoded = used = chunks = count = 0
     for items, rounds in _calls(order, loader.batch_size, at_once):
-        draws = dataset._draws(items, loader.seed, 0, rounds)
+        draws = dataset._draws(Visits(items, loader.seed, 0, rounds))
         _, entries = dataset._batch(draws)
         one, touched = chunks_of(entries)
         decoded += one

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from zarrix.ml._datasets.dataset import Draws
 from zarrix.ml._loading.fill_size import FillSize
 from zarrix.ml._loading.options import Options
-from zarrix.ml._order.random import draw
 from zarrix.ml._order.schedule import Schedule
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.pace import Pace
 
 __all__ = ["Planned", "fills_of", "planned_batches"]
@@ -35,8 +35,9 @@ def planned_batches(options: Options, schedule: Schedule, skipped: int) -> Itera
     schedule = replace(schedule, first=schedule.first + skipped * schedule.whole)
     for share in schedule.shares():
         items, rounds = schedule.order.at(share.positions)
-        draws = options.dataset._draws(items, options.seed, options.epoch, rounds)
-        draws.extras["seeds"] = draw(options.seed, "batch", options.epoch, items, rounds=rounds)[0]
+        visits = Visits(items, options.seed, options.epoch, rounds)
+        draws = options.dataset._draws(visits)
+        draws.extras["seeds"] = visits.draw("batch")[0]
         begin = 0
         for place, size in enumerate(share.sizes):
             part = slice(begin, begin + size)

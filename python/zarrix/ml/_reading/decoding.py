@@ -11,6 +11,7 @@ import numpy as np
 from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix.ml._order.random import Ints
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.chunks import bounds_along, numbers_along
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fetch import Entry
@@ -48,7 +49,7 @@ def share_of_an_item(dataset: Any) -> float:
 
 def _windows_of(dataset: Any, items: Ints) -> Iterator[_Windows]:
     """The windows of stored arrays that items of a dataset read."""
-    draws = dataset._draws(items, 0, 0, None)
+    draws = dataset._draws(Visits(items))
     groups = np.zeros(len(items), np.int64) if draws.groups is None else draws.groups
     for group in np.unique(groups):
         samples = np.flatnonzero(groups == group)
@@ -76,7 +77,7 @@ def overlap_of_blocks(dataset: Any) -> float:
     count = len(blocks) - 1
     some = np.unique(np.linspace(0, count - 1, min(_BLOCKS, count)).astype(np.int64))
     last = blocks[some + 1] - 1
-    draws = dataset._draws(last, 0, 0, None)
+    draws = dataset._draws(Visits(last))
     groups = np.zeros(len(last), np.int64) if draws.groups is None else draws.groups
     begins = draws.corners[:, axis]
     ends = draws.starts[0][:, :, axis].max(axis=1) + dataset._windows(0)[axis]

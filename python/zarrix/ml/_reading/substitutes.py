@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import CorruptChunkError
-from zarrix.ml._order.random import Ints, draw
+from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Cancel, fetch
 from zarrix.ml._reading.nan import NanRule, settle_nan
@@ -22,9 +22,7 @@ def settle(
     dataset: Any,
     rules: dict[str, NanRule],
     batch: Batch,
-    draws: Any,
-    seed: int,
-    epoch: Any,
+    visits: Visits,
     *,
     cancel: Cancel | None = None,
     passes: bool = False,
@@ -35,46 +33,37 @@ def settle(
     """
     rejected = np.flatnonzero(settle_nan(rules, batch))
     for row in rejected.tolist():
-        rounds = None if draws.rounds is None else draws.rounds[row : row + 1]
-        then = epoch if np.ndim(epoch) == 0 else epoch[row : row + 1]
-        items = draws.items[row : row + 1]
-        for _, one in others_than(dataset, items, seed, then, rounds, cancel, passes=passes):
-            if not settle_nan(rules, one)[0]:
-                put(one, batch, row)
+        visit = visits.take(slice(row, row + 1))
+        for _, sample in others_than(dataset, visit, cancel, passes=passes):
+            if not settle_nan(rules, sample)[0]:
+                put(sample, batch, row)
                 break
         else:
             raise ValueError(
-                f"{ATTEMPTS} items that could replace item {int(items[0])} have too much NaN as "
-                "well"
+                f"{ATTEMPTS} items that could replace item {int(visit.items[0])} have too much "
+                "NaN as well"
             )
     return len(rejected)
 
 
 def others_than(
-    dataset: Any,
-    items: Ints,
-    seed: int,
-    epoch: Any,
-    rounds: Ints | None,
-    cancel: Cancel | None,
-    *,
-    passes: bool,
+    dataset: Any, visit: Visits, cancel: Cancel | None, *, passes: bool
 ) -> Iterator[tuple[int, Batch]]:
-    """Items that may stand for another one, in an order that seed, epoch and item determine."""
+    """Items that may stand for that of one visit, in an order that the visit determines."""
     for attempt in range(ATTEMPTS):
-        word = draw(seed, "replace", epoch, items, rounds=rounds, attempt=attempt)[0]
+        word = visit.draw("replace", attempt)[0]
         item = (word % np.uint64(len(dataset))).astype(np.int64)
-        one, entries = dataset._batch(dataset._draws(item, seed, epoch, rounds))
+        sample, entries = dataset._batch(dataset._draws(visit._replace(items=item)))
         try:
             fetch(entries, cancel)
         except CorruptChunkError:
             if not passes:
                 raise
             continue
-        yield int(item[0]), one
+        yield int(item[0]), sample
 
 
-def put(one: Batch, batch: Batch, row: int) -> None:
+def put(sample: Batch, batch: Batch, row: int) -> None:
     """Make a batch of one sample a row of another batch."""
-    for name, value in one.items():
+    for name, value in sample.items():
         batch[name][row] = value[0]
