@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml.data import items_of, numbered
 from zarrix import ml
-from zarrix.ml._order.order import Blocks, Full, Mixed, Sequential, permuted, proportions
+from zarrix.ml._order.order import Blocks, Full, Mixed, Sequential, Source, permuted, proportions
 from zarrix.ml._order.random import draw, key_of, mix64, philox
 from zarrix.ml._order.schedule import Schedule
+from zarrix.ml._order.state import OrderChoice
 
 # What version 1 of the order is: a change of any of these is another version.
 GOLDEN = {
@@ -54,8 +55,8 @@ def test_splitmix_is_that_of_its_author() -> None:
 
 
 def test_the_order_is_that_of_version_1() -> None:
-    blocks = Blocks(np.array([0, 3, 7, 8, 20, 31]), 2, 2, seed=5, epoch=1)
-    runs = Blocks(np.arange(0, 40, 3), 4, 1, seed=5, epoch=1, run=2)
+    blocks = Blocks(np.array([0, 3, 7, 8, 20, 31]), OrderChoice("block", 2, 2), seed=5, epoch=1)
+    runs = Blocks(np.arange(0, 40, 3), OrderChoice("block", 4, run=2), seed=5, epoch=1)
     words = draw(9, "corner", 2, np.array([0, 2**33]), attempt=1)
     found = {
         "key": key_of(7, "item", 3),
@@ -103,13 +104,14 @@ def test_positions_and_gaps_are_as_random_as_those_of_a_shuffle(size: int) -> No
 def blocks(draws: Any) -> Blocks:
     lengths = draws(st.lists(st.integers(1, 9), min_size=1, max_size=30))
     begins = np.concatenate([[0], np.cumsum(lengths)])
+    choice = OrderChoice(
+        "block", draws(st.integers(1, 8)), draws(st.integers(1, 6)), draws(st.integers(1, 4))
+    )
     return Blocks(
         begins,
-        draws(st.integers(1, 8)),
-        draws(st.integers(1, 6)),
+        choice,
         draws(st.integers(0, 2**64 - 1)),
         draws(st.integers(0, 2**40)),
-        draws(st.integers(1, 4)),
     )
 
 
@@ -141,8 +143,11 @@ def test_a_mix_keeps_its_proportions_in_every_prefix(
     sizes: list[int], weights: list[int], seed: int
 ) -> None:
     shares = proportions(weights[: len(sizes)])
-    makers = [lambda rounds, size=size: Full(size, seed, rounds) for size in sizes]
-    order = Mixed(makers, [(size, size) for size in sizes], shares, 300, seed, 0)
+    mixed = [
+        Source(lambda rounds, size=size: Full(size, seed, rounds), size, size, share)
+        for size, share in zip(sizes, shares, strict=True)
+    ]
+    order = Mixed(mixed, 300, seed, 0)
     items, rounds = order.at(np.arange(300))
     ends = np.cumsum([0, *sizes])
     sources = np.searchsorted(ends, items, "right") - 1

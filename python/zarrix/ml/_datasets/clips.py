@@ -1,4 +1,7 @@
-"""Clips: runs of frames in time, inside episodes, by frame number or by time stamps."""
+"""Clips: runs of frames in time, inside episodes, by frame number or by time stamps.
+
+`Clips` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from zarrix.ml._datasets.split import Divisible
 from zarrix.ml._datasets.windows import check_border, sizes_of
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
-from zarrix.ml._reading.fields import Column, as_fields, columns_of, names_of_axes
+from zarrix.ml._reading.fields import Column, as_fields, columns_of, required_names
 
 __all__ = ["Clips"]
 
@@ -97,14 +100,12 @@ class Clips(Divisible):
             )
         self._groups = as_fields(fields, "Clips")
         name, reference = next(iter(self._groups[0].items()))
-        found = names_of_axes(name, reference, dims)
-        if found is None:
-            raise ValueError(f"the axes of field {name!r} have no names: pass dims=")
-        time = found[0] if time is None else time
-        if time not in found:
-            raise ValueError(f"time={time!r} is not one of the dimensions {found} of {name!r}")
-        self._dims, self._time = found, found.index(time)
-        self._size = sizes_of(size or {}, found, f"field {name!r}")
+        names = required_names(name, reference, dims)
+        time = names[0] if time is None else time
+        if time not in names:
+            raise ValueError(f"time={time!r} is not one of the dimensions {names} of {name!r}")
+        self._dims, self._time = names, names.index(time)
+        self._size = sizes_of(size or {}, names, f"field {name!r}")
         if time in self._size:
             raise ValueError(f"size= has {time!r}, whose length frames= says")
         self._frames, self._stride, self._seed = int(frames), int(stride), int(seed)

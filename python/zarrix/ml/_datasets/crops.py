@@ -1,4 +1,7 @@
-"""Random crops of frames, volumes or images, at the same place in every field."""
+"""Random crops of frames, volumes or images, at the same place in every field.
+
+`Crops` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from zarrix.ml._datasets.places import Places
+from zarrix.ml._datasets.places import Frames, Places
 from zarrix.ml._datasets.split import Divisible
-from zarrix.ml._datasets.windows import check_border, sizes_of
+from zarrix.ml._datasets.windows import check_border, frame_dims, sizes_of
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
-from zarrix.ml._reading.fields import Field, as_fields, columns_of, names_of_axes
+from zarrix.ml._reading.fields import Field, as_fields, columns_of, required_names
 
 __all__ = ["Crops"]
 
@@ -91,50 +94,39 @@ class Crops(Divisible):
     ) -> None:
         self._groups = as_fields(fields, "Crops")
         name, reference = next(iter(self._groups[0].items()))
-        found = names_of_axes(name, reference, dims)
-        if found is None:
-            raise ValueError(
-                f"the axes of field {name!r}, of shape {reference.array.shape}, have no names: "
-                "pass dims=, such as dims='tcyx'"
-            )
-        self._dims = found
-        self._size = sizes_of(size, found, f"field {name!r}")
-        if over is None:
-            over = () if found[0] in self._size else found[:1]
-        self._over = (over,) if isinstance(over, str) and over in found else tuple(over)
-        for dim in self._over:
-            if dim not in found or dim in self._size:
-                raise ValueError(f"over={over!r}: {dim!r} is cropped, or not one of {found}")
-        if per_item < 1:
-            raise ValueError(f"per_item={per_item}; each frame has at least one crop")
-        if density is not None and (per_item != 1 or not 0 < density < math.inf):
-            raise ValueError(
-                f"density={density}, per_item={per_item}; density= is positive, and in place of "
-                "per_item="
-            )
-        self._seed, self._density = int(seed), density
-        self._per_item = np.array(
-            [
-                per_item if density is None else self._crops_of(group, density)
-                for group in self._groups
-            ],
-            np.int64,
-        )
+        self._dims = required_names(name, reference, dims)
+        self._size = sizes_of(size, self._dims, f"field {name!r}")
+        self._over = frame_dims(over, self._dims, self._size)
+        self._seed = int(seed)
+        self._per_item = self._crops_of_groups(per_item, density)
         self._border, self._pad_value = check_border(border), pad_value
         self._columns = columns_of(self._groups, dims, self._size, self._over)
-        self._places = Places(self._groups, found, self._size, self._columns, self._border)
+        self._places = Places(self._groups, self._dims, self._size, self._columns, self._border)
+        shapes = [next(iter(group.values())).array.shape for group in self._groups]
         self._frame_shapes = [
-            tuple(int(next(iter(g.values())).array.shape[found.index(dim)]) for dim in self._over)
-            for g in self._groups
+            tuple(int(shape[self._dims.index(dim)]) for dim in self._over) for shape in shapes
         ]
         frames = [math.prod(shape) for shape in self._frame_shapes]
         self._where = None
         if where is not None:
             self._where = where.bind(
-                self._groups, dims, self._over, self._places, self._frame_shapes
+                Frames(self._groups, dims, self._over, self._places, self._frame_shapes)
             )
             frames = [len(allowed) for allowed in self._where.frames]
         self._prepare(np.array(frames, np.int64) * self._per_item)
+
+    def _crops_of_groups(self, per_item: int, density: float | None) -> Ints:
+        """How many crops the frames of each group have in an epoch."""
+        if per_item < 1:
+            raise ValueError(f"per_item={per_item}; each frame has at least one crop")
+        if density is None:
+            return np.full(len(self._groups), per_item, np.int64)
+        if per_item != 1 or not 0 < density < math.inf:
+            raise ValueError(
+                f"density={density}, per_item={per_item}; density= is positive, and in place of "
+                "per_item="
+            )
+        return np.array([self._crops_of(group, density) for group in self._groups], np.int64)
 
     def _crops_of(self, group: dict[str, Field], density: float) -> int:
         shape = dict(zip(self._dims, next(iter(group.values())).array.shape, strict=True))

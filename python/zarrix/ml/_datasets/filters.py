@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from zarrix._errors import suggestion
 from zarrix.ml._datasets.dataset import digest_of
-from zarrix.ml._datasets.lazy_mask import OPERATORS, Drawn
-from zarrix.ml._datasets.places import Places
+from zarrix.ml._datasets.lazy_mask import OPERATORS, Drawn, MaskRule
+from zarrix.ml._datasets.places import Frames, Places
 from zarrix.ml._order.random import Ints, mix64
 from zarrix.ml._order.visits import Visits
-from zarrix.ml._reading.fields import Field, grid_of
+from zarrix.ml._reading.fields import Field, MaskGrid, grid_of
 
 __all__ = ["Bound", "Foreground", "Fraction", "foreground", "fraction", "weights"]
 
@@ -102,7 +102,7 @@ def fraction(
         raise ValueError(f"threshold={threshold!r}; it is a share from 0 to 1")
     if not 1 <= tries <= 1000:
         raise ValueError(f"tries={tries!r}; it is from 1 to 1000")
-    return Fraction(mask, op, float(threshold), dims, lazy, int(tries))
+    return Fraction(mask, dims, MaskRule(op, float(threshold), int(tries)), lazy)
 
 
 def foreground(
@@ -186,20 +186,14 @@ class _Filter:
     def __init__(self, masks: Any, dims: Any) -> None:
         self._masks, self._own_dims = masks, dims
 
-    def _open(
-        self,
-        groups: list[dict[str, Field]],
-        dims: Any,
-        over: Sequence[str],
-        places: Places,
-        frames: list[tuple[int, ...]],
-    ) -> None:
+    def _open(self, frames: Frames) -> None:
+        groups, dims, over, places, shapes = frames
         masks = self._masks if isinstance(self._masks, list | tuple) else [self._masks]
         if len(masks) != len(groups):
             raise ValueError(f"{len(masks)} masks for {len(groups)} groups")
         self._fields = [one if isinstance(one, Field) else Field(one) for one in masks]
         self._elements_of_all = sum(math.prod(field.array.shape) for field in self._fields)
-        self._places, self._shapes = places, frames
+        self._places, self._shapes = places, shapes
         self._grids = [
             grid_of(field, group, dims, self._own_dims, over, places.cropped)
             for field, group in zip(self._fields, groups, strict=True)
@@ -221,23 +215,20 @@ class _Filter:
 class Fraction(_Filter):
     """The filter that `fraction` makes."""
 
-    def __init__(
-        self, mask: Any, op: str, threshold: float, dims: Any, lazy: bool | None, tries: int
-    ) -> None:
+    def __init__(self, mask: Any, dims: Any, rule: MaskRule, lazy: bool | None) -> None:
         super().__init__(mask, dims)
-        self._op, self._threshold = op, threshold
-        self._lazy, self._tries = lazy, tries
+        self._rule, self._lazy = rule, lazy
 
-    def bind(self, *where: Any) -> Bound:
+    def bind(self, frames: Frames) -> Bound:
         """Index the places of a dataset's frames, unless the mask is lazy."""
-        self._open(*where)
+        self._open(frames)
         if self._lazy or (self._lazy is None and self._elements_of_all > _MOST):
             return Drawn(
                 self._places,
                 self._shapes,
                 [field.array for field in self._fields],
                 self._grids,
-                (self._op, self._threshold, self._tries),
+                self._rule,
             )
         self._check_size()
         return _Passing(
@@ -273,7 +264,7 @@ class Fraction(_Filter):
             last = np.clip(first + reach, 0, length)
             sums = sums.take(last, number) - sums.take(np.clip(first, 0, length), number)
             volume *= reach
-        return OPERATORS[self._op](sums, self._threshold * volume)
+        return self._rule.passes(sums, volume)
 
 
 class _Passing:
@@ -331,20 +322,15 @@ class Foreground(_Filter):
         super().__init__(labels, dims)
         self._share, self._classes = share, classes
 
-    def bind(self, *where: Any) -> Bound:
+    def bind(self, frames: Frames) -> Bound:
         """List the labelled elements of a dataset's frames."""
-        self._open(*where)
+        self._open(frames)
         self._check_size()
         tables = [
             [self._elements(group, frame) for frame in range(math.prod(shape))]
             for group, shape in enumerate(self._shapes)
         ]
-        elements = [[[digest_of(one) for one in frame] for frame in group] for group in tables]
-        frames = [np.arange(math.prod(shape)) for shape in self._shapes]
-        grids = [(grid.up, grid.down) for grid in self._grids]
-        own = [grid.identity() for grid in self._grids]
-        digest = digest_of(["centred", self._share, elements, own])
-        return _Centred(self._places, self._share, tables, frames, grids, digest)
+        return _Centred(self._places, self._share, tables, self._grids)
 
     def _elements(self, group: int, frame: int) -> list[Any]:
         """Coordinates of elements of each class that is there."""
@@ -371,12 +357,12 @@ class _Centred:
         places: Places,
         share: float,
         tables: list[list[list[Any]]],
-        frames: list[Ints],
-        grids: Sequence[tuple[Ints, Ints]],
-        digest: str,
+        grids: Sequence[MaskGrid],
     ) -> None:
-        self._places, self._share, self._tables = places, share, tables
-        self.frames, self._grids, self.digest = frames, grids, digest
+        self._places, self._share, self._tables, self._grids = places, share, tables, grids
+        self.frames = [np.arange(len(group)) for group in tables]
+        elements = [[[digest_of(one) for one in frame] for frame in group] for group in tables]
+        self.digest = digest_of(["centred", share, elements, [grid.identity() for grid in grids]])
 
     def corners(
         self, groups: Ints, frames: Ints, visits: Visits
@@ -393,7 +379,7 @@ class _Centred:
                 continue
             chosen = classes[int(which[row]) % len(classes)]
             spot = chosen[int(element[row]) % len(chosen)]
-            up, down = self._grids[group]
+            up, down = self._grids[group].up, self._grids[group].down
             for number, axis in enumerate(places.cropped):
                 low, step = int(places.low[group, axis]), int(places.step[axis])
                 centre = int(spot[number]) * int(down[number]) // int(up[number])

@@ -1,4 +1,7 @@
-"""Windows that cover arrays: for inference, and to put results together again."""
+"""Windows that cover arrays: for inference, and to put results together again.
+
+`Grid` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from zarrix.ml._datasets.split import Divisible
-from zarrix.ml._datasets.windows import check_border, sizes_of
+from zarrix.ml._datasets.windows import check_border, frame_dims, sizes_of
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
-from zarrix.ml._reading.fields import as_fields, columns_of, names_of_axes
+from zarrix.ml._reading.fields import as_fields, columns_of, required_names
 
 __all__ = ["Grid"]
 
@@ -74,27 +77,21 @@ class Grid(Divisible):
     ) -> None:
         self._groups = as_fields(fields, "Grid")
         name, reference = next(iter(self._groups[0].items()))
-        found = names_of_axes(name, reference, dims)
-        if found is None:
-            raise ValueError(f"the axes of field {name!r} have no names: pass dims=")
-        self._dims, self._size = found, sizes_of(size, found, f"field {name!r}")
-        self._stride = {**self._size, **sizes_of(stride or {}, found, "stride=")}
+        self._dims = names = required_names(name, reference, dims)
+        self._size = sizes_of(size, names, f"field {name!r}")
+        self._stride = {**self._size, **sizes_of(stride or {}, names, "stride=")}
         if self._stride.keys() != self._size.keys():
             raise ValueError(
                 f"stride= names {sorted(self._stride)}, and size= {sorted(self._size)}"
             )
-        if over is None:
-            over = () if found[0] in self._size else found[:1]
-        self._over = (over,) if isinstance(over, str) and over in found else tuple(over)
-        if set(self._over) & self._size.keys() or not set(self._over) <= set(found):
-            raise ValueError(f"over={over!r} is divided, or not one of {found}")
+        self._over = frame_dims(over, names, self._size)
         self._border, self._pad_value = check_border(border), pad_value
         self._columns = columns_of(self._groups, dims, self._size, self._over)
         for column in self._columns:
             for axis, down in zip(column.axes, column.down, strict=True):
-                if axis >= 0 and self._stride.get(found[axis], 0) % down:
+                if axis >= 0 and self._stride.get(names[axis], 0) % down:
                     raise ValueError(
-                        f"stride {self._stride[found[axis]]} along {found[axis]!r} is not a "
+                        f"stride {self._stride[names[axis]]} along {names[axis]!r} is not a "
                         f"multiple of {down}, by which field {column.name!r} is coarser"
                     )
         self._counts = [self._count_along(number) for number in range(len(self._groups))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,21 @@ from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import MaskGrid
 
-__all__ = ["OPERATORS", "Drawn"]
+__all__ = ["OPERATORS", "Drawn", "MaskRule"]
 
 OPERATORS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+class MaskRule(NamedTuple):
+    """Which share of a mask is set in a window that passes, and how many places an item draws."""
+
+    op: str
+    threshold: float
+    tries: int
+
+    def passes(self, share: Any, whole: Any = 1) -> Any:
+        """Whether a share, or a number of elements of a whole, is enough."""
+        return OPERATORS[self.op](share, self.threshold * whole)
 
 
 class Drawn:
@@ -32,10 +44,10 @@ class Drawn:
         shapes: Sequence[tuple[int, ...]],
         masks: Sequence[Any],
         grids: Sequence[MaskGrid],
-        rule: tuple[str, float, int],
+        rule: MaskRule,
     ) -> None:
         self._places, self._shapes, self._masks, self._grids = places, shapes, masks, grids
-        self._op, self._threshold, self._tries = rule
+        self._rule = rule
         #: Every frame has items: which ones have a place that passes is not known.
         self.frames = [np.arange(math.prod(shape)) for shape in shapes]
         shapes_of = [list(mask.shape) for mask in masks]
@@ -48,8 +60,8 @@ class Drawn:
         corners = self._places.low[groups]
         best = np.full(len(groups), np.nan)
         passes = np.zeros(len(groups), np.bool_)
-        better = np.greater if self._op in (">", ">=") else np.less
-        for attempt in range(self._tries):
+        better = np.greater if self._rule.op in (">", ">=") else np.less
+        for attempt in range(self._rule.tries):
             open_ = np.flatnonzero(~passes)
             if not len(open_):
                 break
@@ -57,7 +69,7 @@ class Drawn:
             shares = self._shares(groups[open_], frames[open_], drawn)
             taken = np.isnan(best[open_]) | better(shares, best[open_])
             corners[open_[taken]], best[open_[taken]] = drawn[taken], shares[taken]
-            passes[open_] = OPERATORS[self._op](best[open_], self._threshold)
+            passes[open_] = self._rule.passes(best[open_])
         return corners, frames, {"passes": passes}
 
     def _shares(self, groups: Ints, frames: Ints, corners: Ints) -> npt.NDArray[np.float64]:

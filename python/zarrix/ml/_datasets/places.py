@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,21 @@ from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.fields import Column, Field
 
-__all__ = ["Places"]
+__all__ = ["Frames", "Places"]
+
+
+class Frames(NamedTuple):
+    """The frames of a dataset, as a filter of places sees them.
+
+    ``over`` names the dimensions that frames are counted along, and ``shapes`` has the number of
+    frames along each, for each group.
+    """
+
+    groups: list[dict[str, Field]]
+    dims: Any
+    over: Sequence[str]
+    places: Places
+    shapes: list[tuple[int, ...]]
 
 
 class Places:

@@ -21,7 +21,7 @@ from zarrix.ml._reading.decoding import overlap_of_blocks, share_of_an_item
 from zarrix.ml._reading.fetch import Entry, Frozen, source_of
 from zarrix.ml._reading.fields import Column, Field
 
-__all__ = ["BORDERS", "Windowed", "check_border", "sizes_of"]
+__all__ = ["BORDERS", "Windowed", "check_border", "frame_dims", "sizes_of"]
 
 BORDERS = ("inside", "pad", "edge", "reflect")
 
@@ -253,6 +253,19 @@ def sizes_of(size: Any, dims: Sequence[str], what: str) -> dict[str, int]:
         if int(length) < 1:
             raise ValueError(f"size {length} along {dim!r}")
     return {str(dim): int(length) for dim, length in size.items()}
+
+
+def frame_dims(
+    over: str | Sequence[str] | None, dims: Sequence[str], size: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The dimensions each index of which is a frame; the first one, or none if it has a window."""
+    if over is None:
+        return () if dims[0] in size else (dims[0],)
+    names = (over,) if isinstance(over, str) and over in dims else tuple(over)
+    for dim in names:
+        if dim not in dims or dim in size:
+            raise ValueError(f"over={over!r}: {dim!r} is cropped, or not one of {tuple(dims)}")
+    return names
 
 
 def chunk_ends(array: Any, axis: int) -> Ints:

@@ -12,7 +12,7 @@ import numpy as np
 from zarrix._errors import suggestion
 from zarrix.ml._datasets.dataset import Dataset
 from zarrix.ml._datasets.mix import Mix
-from zarrix.ml._order.order import Blocks, Full, Mixed, Order, Sequential, Weighted
+from zarrix.ml._order.order import Blocks, Full, Mixed, Order, Sequential, Source, Weighted
 from zarrix.ml._order.random import mix64
 from zarrix.ml._order.state import OrderChoice
 
@@ -108,7 +108,7 @@ def order_of(
     if choice.kind == "sequential":
         return Sequential(len(dataset))
     if choice.kind == "block":
-        return Blocks(dataset._blocks, choice.group, choice.partitions, seed, epoch, choice.run)
+        return Blocks(dataset._blocks, choice, seed, epoch)
     return Full(len(dataset), seed, epoch)
 
 
@@ -130,6 +130,8 @@ def _mixed(mix: Mix, choice: OrderChoice, seed: int, epoch: int, samples: int) -
             cache[number, rounds] = source(number, part, rounds)
         return cache[number, rounds]
 
-    sizes = [(len(part), part._epoch_length) for part in mix._parts]
-    sources = [partial(cached, number, part) for number, part in enumerate(mix._parts)]
-    return Mixed(sources, sizes, mix._shares, samples or mix._epoch, seed, epoch)
+    sources = [
+        Source(partial(cached, number, part), len(part), part._epoch_length, share)
+        for number, (part, share) in enumerate(zip(mix._parts, mix._shares, strict=True))
+    ]
+    return Mixed(sources, samples or mix._epoch, seed, epoch)

@@ -1,4 +1,7 @@
-"""The loader: batches of a dataset, in the order of an epoch, from a position on."""
+"""The loader: batches of a dataset, in the order of an epoch, from a position on.
+
+`Loader` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What torch's DataLoader needs: a sampler of batches, and a function that collates them."""
+"""What torch's DataLoader needs: a sampler of batches, and a function that collates them.
+
+`BatchSampler` has more than six parameters, because each is a choice of its user, by name.
+"""
 
 from __future__ import annotations
 

@@ -13,14 +13,25 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from zarrix.ml._order.random import GOLDEN, Ints, Words, key_of, mix64, philox
+from zarrix.ml._order.state import OrderChoice
 
-__all__ = ["Blocks", "Full", "Mixed", "Order", "Sequential", "Weighted", "permuted", "proportions"]
+__all__ = [
+    "Blocks",
+    "Full",
+    "Mixed",
+    "Order",
+    "Sequential",
+    "Source",
+    "Weighted",
+    "permuted",
+    "proportions",
+]
 
 # Below this many, the network is too regular: the keys of all are sorted instead.
 _SORTED = 4096
@@ -144,20 +155,18 @@ class Blocks:
     ----------
     begins : array of int, shape (blocks + 1,)
         The first item of each block, and the number of items.
-    group : int
-        Of so many blocks the items are permuted together.
+    choice : OrderChoice
+        Of how many blocks the items are permuted together, and how many stay together.
     """
 
-    def __init__(
-        self, begins: Ints, group: int, streams: int, seed: int, epoch: int, run: int = 1
-    ) -> None:
-        count = len(begins) - 1
+    def __init__(self, begins: Ints, choice: OrderChoice, seed: int, epoch: int) -> None:
+        count, run = len(begins) - 1, choice.run
         self.size = int(begins[-1])
         self._seed, self._epoch, self._items = seed, epoch, begins
         # The first block of each run.
         shift = key_of(seed, "block", epoch, 1) % run if run > 1 else 0
         firsts = np.unique(np.append(0, np.arange(shift, count, run)))
-        self.streams = streams = max(1, min(streams, len(firsts)))
+        self.streams = streams = max(1, min(choice.partitions, len(firsts)))
         shuffled = permuted(np.arange(len(firsts)), len(firsts), key_of(seed, "block", epoch))
         runs = np.concatenate([shuffled[stream::streams] for stream in range(streams)])
         counts = [len(range(stream, len(firsts), streams)) for stream in range(streams)]
@@ -168,7 +177,7 @@ class Blocks:
         first_runs = np.concatenate([[0], np.cumsum(counts)])
         self._stream_begins = self._begins[ends[first_runs[:-1]]]
         self._lengths = np.diff(self._begins[ends[first_runs]])
-        step = max(1, min(group, count) // run)
+        step = max(1, min(choice.group, count) // run)
         windows = [
             np.arange(begin, end, step) for begin, end in itertools.pairwise(first_runs.tolist())
         ]
@@ -264,6 +273,26 @@ def proportions(weights: Sequence[float], most: int = 65536) -> list[int]:
     return [max(1, round(weight * scale)) for weight in weights]
 
 
+class Source(NamedTuple):
+    """An order of a mix.
+
+    Attributes
+    ----------
+    order_of : callable
+        From a round to the order of that round.
+    items : int
+        Of the dataset.
+    samples : int
+        Of an epoch of the dataset, which a mix has fewer or more of than items.
+    share : int
+    """
+
+    order_of: Callable[[int], Order]
+    items: int
+    samples: int
+    share: int
+
+
 class Mixed:
     """Items of several orders: each run of positions has exactly the share of each order.
 
@@ -275,20 +304,15 @@ class Mixed:
 
     def __init__(
         self,
-        sources: Sequence[Callable[[int], Order]],
-        sizes: Sequence[tuple[int, int]],
-        shares: Sequence[int],
+        sources: Sequence[Source],
         size: int,
         seed: int,
         epoch: int,
     ) -> None:
         self.size = size
-        # Functions from a round to the order of that round.
         self._sources = sources
-        # Items of each dataset, and samples of an epoch of it, which a mix has fewer or more of.
-        self._lengths = [length for _, length in sizes]
-        self._offsets = np.concatenate([[0], np.cumsum([count for count, _ in sizes])])
-        self._shares = np.array(shares)
+        self._offsets = np.concatenate([[0], np.cumsum([source.items for source in sources])])
+        shares = [source.share for source in sources]
         self._source_of = np.repeat(np.arange(len(shares)), shares)
         self._key = key_of(seed, "mix", epoch)
 
@@ -304,24 +328,26 @@ class Mixed:
         pattern = self._source_of[np.argsort(keys, axis=1, kind="stable")]
         chosen = pattern[row.reshape(-1), inner]
         items, rounds = np.empty_like(positions), np.empty_like(positions)
-        for source, share in enumerate(self._shares):
-            here = chosen == source
+        for number, source in enumerate(self._sources):
+            here = chosen == number
             if not here.any():
                 continue
-            earlier = np.cumsum(pattern == source, axis=1)[row.reshape(-1)[here], inner[here]] - 1
-            again, places = np.divmod(runs[here] * share + earlier, self._lengths[source])
-            found, rounds[here] = self._of(source, again, places)
-            items[here] = self._offsets[source] + found
+            earlier = np.cumsum(pattern == number, axis=1)[row.reshape(-1)[here], inner[here]] - 1
+            again, places = np.divmod(runs[here] * source.share + earlier, source.samples)
+            own, rounds[here] = _of_rounds(source, again, places)
+            items[here] = self._offsets[number] + own
         return items, rounds
 
-    def _of(self, source: int, rounds: Ints, places: Ints) -> tuple[Ints, Ints]:
-        items, again = np.empty_like(places), rounds.copy()
-        for number in np.unique(rounds):
-            here = rounds == number
-            items[here], inner = self._sources[source](int(number)).at(places[here])
-            if inner is not None:
-                # A mix in a mix has another round for each pair.
-                words = inner.astype(np.uint64) * np.uint64(GOLDEN) + np.uint64(number)
-                other = (words >> np.uint64(1)).astype(np.int64)
-                again[here] = np.where(inner == 0, number, other)
-        return items, again
+
+def _of_rounds(source: Source, rounds: Ints, positions: Ints) -> tuple[Ints, Ints]:
+    """The items of an order at positions of its rounds, and the rounds of these visits."""
+    items, again = np.empty_like(positions), rounds.copy()
+    for number in np.unique(rounds):
+        here = rounds == number
+        items[here], inner = source.order_of(int(number)).at(positions[here])
+        if inner is not None:
+            # A mix in a mix has another round for each pair.
+            words = inner.astype(np.uint64) * np.uint64(GOLDEN) + np.uint64(number)
+            other = (words >> np.uint64(1)).astype(np.int64)
+            again[here] = np.where(inner == 0, number, other)
+    return items, again

@@ -3,6 +3,8 @@
 The first field of a dataset is the reference: corners are counted on its grid. A dimension is
 shared if a field and the reference have it under one name. Along a shared dimension that is
 windowed or visited, the lengths of both have a whole ratio; any other one is taken whole.
+
+`Field` has more than six parameters, because each is a choice of its user, by name.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.nan import NanRule, nan_rule
 
-__all__ = ["Column", "Field", "MaskGrid", "as_fields", "columns_of", "grid_of", "names_of_axes"]
+__all__ = ["Column", "Field", "MaskGrid", "as_fields", "columns_of", "grid_of", "required_names"]
 
 _TARGETS = ("float16", "bfloat16", "float32")
 
@@ -258,6 +260,18 @@ def names_of_axes(name: str, field: Field, given: Any) -> tuple[str, ...] | None
     return names
 
 
+def required_names(name: str, field: Field, given: Any) -> tuple[str, ...]:
+    """The names of a field's axes; an error if they have none."""
+    names = names_of_axes(name, field, given)
+    if names is None:
+        shape = field.array.shape
+        raise ValueError(
+            f"the axes of field {name!r}, of shape {shape}, have no names: pass dims=, such as "
+            f"dims={'tcyx'[-len(shape) :]!r}, or dims={{{name!r}: ...}}"
+        )
+    return names
+
+
 def columns_of(
     groups: list[dict[str, Field]],
     dims: Any,
@@ -288,57 +302,31 @@ def columns_of(
 def _column(
     name: str, group: dict[str, Field], dims: Any, size: Mapping[str, int], items: Sequence[str]
 ) -> Column:
-    first = next(iter(group))
-    field, reference = group[name], group[first]
-    own = names_of_axes(name, field, dims)
-    theirs = names_of_axes(first, reference, dims)
-    if own is None or theirs is None:
-        raise ValueError(
-            f"the axes of field {name!r} have no names: pass dims=, such as "
-            f"dims={'tcyx'[-len(field.array.shape) :]!r}, or dims={{{name!r}: ...}}"
-        )
-    axes, up, down, window = [], [], [], []
+    field, first = group[name], next(iter(group))
+    own = required_names(name, field, dims)
+    theirs = required_names(first, group[first], dims)
+    base = dict(zip(theirs, group[first].array.shape, strict=True))
+    ratios, window = [], []
     for dim, length in zip(own, field.array.shape, strict=True):
-        shared = theirs.index(dim) if dim in theirs and (dim in size or dim in items) else -1
-        numerator = denominator = 1
-        if shared >= 0:
-            base = int(reference.array.shape[shared])
-            numerator, denominator = _ratio(name, dim, int(length), base, field.rate)
-        reach = 1 if dim in items and dim not in size else size.get(dim, int(length))
-        if shared >= 0 and dim in size:
-            if reach * numerator % denominator:
-                raise ValueError(
-                    f"size {reach} along {dim!r} is not a multiple of {denominator}, by which "
-                    f"field {name!r} is coarser"
-                )
-            reach = reach * numerator // denominator
-        elif shared >= 0 and dim in items:
-            reach = numerator
-        axes.append(shared)
-        up.append(numerator if shared >= 0 else 0)
-        down.append(denominator)
-        window.append(reach)
+        ratio = None
+        if dim in base and (dim in size or dim in items):
+            ratio = _ratio(name, dim, int(length), int(base[dim]), field.rate)
+        ratios.append(ratio)
+        whole = int(length) if dim not in items else 1 if ratio is None else ratio[0]
+        window.append(_scaled(name, dim, size[dim], ratio) if dim in size else whole)
     counted = [i for i, dim in enumerate(own) if dim in items and dim not in size]
-    kept = [i for i in range(len(own)) if i not in counted or window[i] > 1]
-    sample = tuple(window[i] for i in kept)
-    names = [own[i] for i in kept]
-    layout = list(field.layout or names)
-    if sorted(layout) != sorted(names):
-        raise ValueError(
-            f"layout={''.join(layout)!r} of field {name!r}, whose samples have {names}"
-        )
+    sampled = [i for i in range(len(own)) if i not in counted or window[i] > 1]
+    sample, names = tuple(window[i] for i in sampled), [own[i] for i in sampled]
+    layout = _layout_of(name, field, sample, names)
     source = np.dtype(field.array.dtype)
-    if field.scale.ndim and (not sample or len(field.scale) not in (1, sample[0])):
-        raise ValueError(
-            f"field {name!r} has {len(field.scale)} values of scale= or mean=, and "
-            f"samples of {sample}"
-        )
     return Column(
         name=name,
         dims=own,
-        axes=np.array(axes, np.int64),
-        up=np.array(up, np.int64),
-        down=np.array(down, np.int64),
+        axes=np.array(
+            [theirs.index(d) if r else -1 for d, r in zip(own, ratios, strict=True)], np.int64
+        ),
+        up=np.array([ratio[0] if ratio else 0 for ratio in ratios], np.int64),
+        down=np.array([ratio[1] if ratio else 1 for ratio in ratios], np.int64),
         window=tuple(window),
         sample=sample,
         shape=tuple(sample[names.index(dim)] for dim in layout),
@@ -346,12 +334,38 @@ def _column(
         source=source,
         dtype=_numpy_dtype(field.dtype) if field.dtype else source,
         target=field.dtype,
-        channel=kept[0] if kept else -1,
+        channel=sampled[0] if sampled else -1,
         scale=field.scale,
         offset=field.offset,
         clip=field.clip,
         nan=field.nan,
     )
+
+
+def _scaled(name: str, dim: str, length: int, ratio: tuple[int, int] | None) -> int:
+    """The window of a field for one of ``length`` on the grid of the reference."""
+    up, down = ratio or (1, 1)
+    if length * up % down:
+        raise ValueError(
+            f"size {length} along {dim!r} is not a multiple of {down}, by which field {name!r} is "
+            "coarser"
+        )
+    return length * up // down
+
+
+def _layout_of(name: str, field: Field, sample: tuple[int, ...], names: list[str]) -> list[str]:
+    """The order of axes in a sample; an error if the options of the field are for other axes."""
+    layout = list(field.layout or names)
+    if sorted(layout) != sorted(names):
+        raise ValueError(
+            f"layout={''.join(layout)!r} of field {name!r}, whose samples have {names}"
+        )
+    if field.scale.ndim and (not sample or len(field.scale) not in (1, sample[0])):
+        raise ValueError(
+            f"field {name!r} has {len(field.scale)} values of scale= or mean=, and "
+            f"samples of {sample}"
+        )
+    return layout
 
 
 def _numpy_dtype(name: str) -> np.dtype[Any]:
