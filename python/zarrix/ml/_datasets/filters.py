@@ -270,13 +270,13 @@ class Fraction(_Filter):
 class _Passing:
     """The places that pass, of all groups."""
 
-    def __init__(self, places: Places, found: list[tuple[Ints, Ints, Any]]) -> None:
-        self._places, self._found = places, found
-        self.frames = [frames for frames, _, _ in found]
+    def __init__(self, places: Places, tables: list[tuple[Ints, Ints, Any]]) -> None:
+        self._places, self._tables = places, tables
+        self.frames = [frames for frames, _, _ in tables]
         self.digest = digest_of(
             [
                 [digest_of(frames), digest_of(before), bits is not None and digest_of(bits)]
-                for frames, before, bits in found
+                for frames, before, bits in tables
             ]
         )
 
@@ -288,7 +288,7 @@ class _Passing:
         words = visits.draw("corner")[0]
         for group in np.unique(groups):
             here = np.flatnonzero(groups == group)
-            known, before, bits = self._found[group]
+            known, before, bits = self._tables[group]
             shape = [int(places.count[group, axis]) for axis in places.cropped]
             rows = math.prod(shape[:-1])
             first = before[frames[here] * rows]

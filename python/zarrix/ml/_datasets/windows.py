@@ -236,7 +236,7 @@ def check_border(border: str) -> str:
     return border
 
 
-def sizes_of(size: Any, dims: Sequence[str], what: str) -> dict[str, int]:
+def sizes_of(size: Any, dims: Sequence[str], label: str) -> dict[str, int]:
     """The window along each windowed dimension; numbers stand for the last dimensions."""
     if not isinstance(size, Mapping):
         try:
@@ -249,7 +249,7 @@ def sizes_of(size: Any, dims: Sequence[str], what: str) -> dict[str, int]:
         size = dict(zip(dims[len(dims) - len(lengths) :], lengths, strict=False))
     for dim, length in size.items():
         if dim not in dims:
-            raise ValueError(f"{what} has no dimension {dim!r}; it has {', '.join(dims)}")
+            raise ValueError(f"{label} has no dimension {dim!r}; it has {', '.join(dims)}")
         if int(length) < 1:
             raise ValueError(f"size {length} along {dim!r}")
     return {str(dim): int(length) for dim, length in size.items()}

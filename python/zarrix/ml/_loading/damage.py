@@ -31,10 +31,10 @@ class Repair:
 
     def __call__(self, damage: Damage) -> None:
         """Note a window that a corrupt chunk touches."""
-        place = bisect.bisect_right(self._cuts, damage.entry) - 1
+        number = bisect.bisect_right(self._cuts, damage.entry) - 1
         entry = self._entries[damage.entry]
         row = entry.first + damage.window // entry.per_sample
-        self._damaged.setdefault((place, row), damage)
+        self._damaged.setdefault((number, row), damage)
 
     def finish(self, batches: list[Batch], cancel: Cancel) -> None:
         """Replace or mark the samples that were noted, and record them."""
@@ -42,8 +42,8 @@ class Repair:
         for batch, draws in zip(batches, self._draws, strict=True):
             if options.corrupt.kind == "fill":
                 batch["valid"] = np.ones(len(draws), np.bool_)
-        for (place, row), damage in sorted(self._damaged.items()):
-            item = int(self._draws[place].visits.items[row])
+        for (number, row), damage in sorted(self._damaged.items()):
+            item = int(self._draws[number].visits.items[row])
             record = {
                 "epoch": options.epoch,
                 "item": item,
@@ -53,7 +53,7 @@ class Repair:
             }
             try:
                 if options.corrupt.kind == "replace":
-                    record["replaced_by"] = self._replace(batches[place], place, row, cancel)
+                    record["replaced_by"] = self._replace(batches[number], number, row, cancel)
             finally:
                 self._note(record)
             allowed = options.corrupt.max_errors
@@ -63,7 +63,7 @@ class Repair:
                     f"is of item {item}, field {record['field']!r}: {damage.error}"
                 )
             if options.corrupt.kind == "fill":
-                batches[place]["valid"][row] = False
+                batches[number]["valid"][row] = False
 
     def _note(self, record: dict[str, Any]) -> None:
         """Add a record to those of the loader, and to its file, if it has one."""
@@ -74,9 +74,9 @@ class Repair:
             with open(path, "ab", buffering=0) as log:
                 log.write(json.dumps(record).encode() + b"\n")
 
-    def _replace(self, batch: Batch, place: int, row: int, cancel: Cancel) -> int:
+    def _replace(self, batch: Batch, number: int, row: int, cancel: Cancel) -> int:
         """Put another item, which depends on seed, epoch and item alone, into a row of a batch."""
-        visit = self._draws[place].visits.take(slice(row, row + 1))
+        visit = self._draws[number].visits.take(slice(row, row + 1))
         for item, sample in others_than(self._options.dataset, visit, cancel, passes=True):
             put(sample, batch, row)
             return item

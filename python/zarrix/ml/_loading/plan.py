@@ -155,11 +155,11 @@ def plan_of(loader: Any, choice: OrderChoice, schedule: Schedule) -> Plan:
 
 
 def _advice(
-    dataset: Any, choice: OrderChoice, used: float, other: float, random: float
+    dataset: Any, choice: OrderChoice, used: float, other_amplification: float, random: float
 ) -> list[str]:
     advice = []
-    if choice.kind == "full" and other and used > 2 * other:
-        advice.append(f"shuffle='block' reads {used / other:.1f} times less")
+    if choice.kind == "full" and other_amplification and used > 2 * other_amplification:
+        advice.append(f"shuffle='block' reads {used / other_amplification:.1f} times less")
     if choice.kind == "block" and random < 0.5:
         advice.append("more memory= makes batches more random")
     wide = [

@@ -73,9 +73,9 @@ def permuted(positions: Ints, size: int, key: int) -> Ints:
     return images.astype(np.int64)
 
 
-def _network(words: Words, rows: int, columns: int, keys: Words) -> Words:
+def _network(positions: Words, rows: int, columns: int, keys: Words) -> Words:
     a, b = np.uint64(rows), np.uint64(columns)
-    left, right = words // b, words % b
+    left, right = positions // b, positions % b
     for step, key in enumerate(keys):
         if step % 2 == 0:
             left = (left + mix64(right + key) % a) % a
@@ -215,13 +215,13 @@ class Blocks:
         items: Ints = self._items[self._blocks[blocks]] + flat - self._begins[blocks]
         return items, None
 
-    def windows(self, enough: int, most: int) -> Iterator[Ints]:
+    def windows(self, min_items: int, max_window_items: int) -> Iterator[Ints]:
         """The items of the first windows, until there are enough; of each at most so many."""
         found = 0
         for begin, end in itertools.pairwise(self._windows.tolist()):
-            if found >= enough:
+            if found >= min_items:
                 return
-            flat = np.arange(begin, min(end, begin + most))
+            flat = np.arange(begin, min(end, begin + max_window_items))
             blocks = np.searchsorted(self._begins, flat, "right") - 1
             found += len(flat)
             yield self._items[self._blocks[blocks]] + flat - self._begins[blocks]
@@ -254,22 +254,22 @@ def _turns(lengths: Ints) -> tuple[Ints, Ints, list[Ints]]:
     return np.array(firsts), np.array(begins), alive
 
 
-def proportions(weights: Sequence[float], most: int = 65536) -> list[int]:
-    """Integers in proportion to ``weights``, whose sum is at most ``most``.
+def proportions(weights: Sequence[float], max_sum: int = 65536) -> list[int]:
+    """Integers in proportion to ``weights``, whose sum is at most ``max_sum``.
 
     Examples
     --------
     >>> proportions([0.75, 0.25]), proportions([1, 2.5])
     ([3, 1], [2, 5])
     """
-    exact = [Fraction(weight).limit_denominator(most) for weight in weights]
+    exact = [Fraction(weight).limit_denominator(max_sum) for weight in weights]
     shared = math.lcm(*(one.denominator for one in exact))
     whole = [int(one * shared) for one in exact]
     divisor = math.gcd(*whole)
     whole = [one // divisor for one in whole]
-    if sum(whole) <= most and all(whole):
+    if sum(whole) <= max_sum and all(whole):
         return whole
-    scale = (most - len(weights)) / math.fsum(weights)
+    scale = (max_sum - len(weights)) / math.fsum(weights)
     return [max(1, round(weight * scale)) for weight in weights]
 
 

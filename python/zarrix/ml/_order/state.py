@@ -110,14 +110,14 @@ class State:
             {_EARLIER: prints} if isinstance(prints, str) else dict(prints),
         )
 
-    def differences(self, other: State) -> list[str]:
+    def differences(self, state: State) -> list[str]:
         """What another state has of another dataset or order than this one."""
         found = []
-        if self.size != other.size:
-            found.append(f"size is {self.size} here and {other.size} in the state")
-        if _EARLIER in other.fingerprint:
+        if self.size != state.size:
+            found.append(f"size is {self.size} here and {state.size} in the state")
+        if _EARLIER in state.fingerprint:
             return [*found, "it is of version 1, which did not say all that its order depends on"]
-        own, others = self.fingerprint, other.fingerprint
+        own, others = self.fingerprint, state.fingerprint
         names = own.keys() | others.keys()
         parts = sorted(name for name in names if own.get(name) != others.get(name))
         if parts:
@@ -171,5 +171,5 @@ def _check(state: Any) -> None:
         )
 
 
-def _is_count(value: Any, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+def _is_count(value: Any, max_count: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= max_count

@@ -14,13 +14,13 @@ from zarrix._array.access import current_snapshot
 from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
 
-__all__ = ["Wanted", "read_rows"]
+__all__ = ["RowRequest", "read_rows"]
 
 # What is decoded but not yet put into samples, unless one row alone has more.
 _MOST_BYTES = 2**25
 
 
-class Wanted(NamedTuple):
+class RowRequest(NamedTuple):
     """Rows of a matrix, and the zeroed dense array that they go to, of shape (rows, 1, columns)."""
 
     matrix: CSR
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 
 
 def read_rows(
-    wanted: Sequence[Wanted],
+    requests: Sequence[RowRequest],
     cancel: _engine.CancelToken | None,
     threads: int,
     tolerate: Callable[[int, int, str | None, Exception], None] | None,
@@ -40,7 +40,7 @@ def read_rows(
     of elements. Then it is decoded once more where these are divided. ``tolerate`` is called with
     the number and the row of an out whose chunk is corrupt, which then is 0.
     """
-    for parts in _calls(wanted, merge=tolerate is None):
+    for parts in _calls(requests, merge=tolerate is None):
         native = [one for part in parts for one in part.native()]
         failures = _engine.read_many(
             native, tolerate=tolerate is not None, cancel=cancel, threads=threads
@@ -51,16 +51,16 @@ def read_rows(
             place = number - (ends[parts.index(part)] - 2 * part.ranges)
             for sample in part.fail(place // 2):
                 if tolerate is not None:
-                    tolerate(int(part.numbers[sample]), int(part.at[sample]), key, error)
+                    tolerate(int(part.numbers[sample]), int(part.out_rows[sample]), key, error)
         for part in parts:
-            part.scatter(wanted)
+            part.scatter(requests)
 
 
 class _Part:
     """Samples of one matrix in the order of their rows, and the memory for their elements."""
 
-    def __init__(self, matrix: CSR, rows: Ints, numbers: Ints, at: Ints, merge: bool) -> None:
-        self._matrix, self.numbers, self.at = matrix, numbers, at
+    def __init__(self, matrix: CSR, rows: Ints, numbers: Ints, out_rows: Ints, merge: bool) -> None:
+        self._matrix, self.numbers, self.out_rows = matrix, numbers, out_rows
         unique, self._which = np.unique(rows, return_inverse=True)
         begins, ends = matrix._bounds[unique], matrix._bounds[unique + 1]
         self._lengths = ends - begins
@@ -106,14 +106,14 @@ class _Part:
         found: Ints = np.flatnonzero((self._which >= first) & (self._which <= last))
         return found
 
-    def scatter(self, wanted: Sequence[Wanted]) -> None:
+    def scatter(self, requests: Sequence[RowRequest]) -> None:
         """Put the elements into the outs."""
         columns = self._columns.astype(np.int64)
         is_sorted = self._is_sorted(columns)
         places, known = self._matrix._places(columns)
         order = np.argsort(self.numbers, kind="stable")
         for mine in np.split(order, np.flatnonzero(np.diff(self.numbers[order])) + 1):
-            number, which, at = self.numbers[mine[0]], self._which[mine], self.at[mine]
+            number, which, at = self.numbers[mine[0]], self._which[mine], self.out_rows[mine]
             lengths = self._lengths[which]
             ends = np.cumsum(lengths)
             source = np.repeat(self._offsets[which] - ends + lengths, lengths)
@@ -122,7 +122,7 @@ class _Part:
             if known is not None:
                 kept = known[source]
                 source, row = source[kept], row[kept]
-            out = wanted[number].out[:, 0]
+            out = requests[number].out[:, 0]
             index = row, places[source]
             if is_sorted:
                 out[index] = self._values[source]
@@ -138,17 +138,17 @@ class _Part:
         return bool(steps.all())
 
 
-def _calls(wanted: Sequence[Wanted], *, merge: bool) -> Iterator[list[_Part]]:
+def _calls(requests: Sequence[RowRequest], *, merge: bool) -> Iterator[list[_Part]]:
     """The parts that are read by one call each, of at most so many bytes."""
     parts: list[_Part] = []
     size = 0
     numbers_of: dict[int, list[int]] = {}
-    for number, one in enumerate(wanted):
-        numbers_of.setdefault(id(one.matrix), []).append(number)
+    for number, request in enumerate(requests):
+        numbers_of.setdefault(id(request.matrix), []).append(number)
     for numbers in numbers_of.values():
-        matrix = wanted[numbers[0]].matrix
-        rows = np.concatenate([wanted[n].rows for n in numbers])
-        counts = [len(wanted[n].rows) for n in numbers]
+        matrix = requests[numbers[0]].matrix
+        rows = np.concatenate([requests[n].rows for n in numbers])
+        counts = [len(requests[n].rows) for n in numbers]
         at = np.concatenate([np.arange(count) for count in counts])
         order = np.argsort(rows, kind="stable")
         rows, at, owner = rows[order], at[order], np.repeat(numbers, counts)[order]

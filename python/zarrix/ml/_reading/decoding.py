@@ -130,10 +130,10 @@ def _windows(array: Any, starts: Ints, window: tuple[int, ...], samples: Ints) -
     return []
 
 
-def _touched(several: Iterable[_Windows]) -> tuple[int, int]:
+def _touched(windows_of_arrays: Iterable[_Windows]) -> tuple[int, int]:
     """Bytes and number of the chunks that each sample touches; each counts once for each array."""
     of_arrays: dict[int, list[_Windows]] = {}
-    for windows in several:
+    for windows in windows_of_arrays:
         of_arrays.setdefault(id(windows.array), []).append(windows)
     total = number = 0
     for same in of_arrays.values():

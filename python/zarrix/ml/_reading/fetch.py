@@ -19,7 +19,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.remote.store import RemoteStore
 from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
-from zarrix.ml._reading.csr_reading import Wanted, read_rows
+from zarrix.ml._reading.csr_reading import RowRequest, read_rows
 from zarrix.ml._reading.fields import Column
 
 __all__ = [
@@ -205,24 +205,24 @@ def _read_sparse(
     threads: int,
 ) -> None:
     """Fill the outs of entries of sparse matrices."""
-    wanted = []
+    requests = []
     for number in numbers:
         entry = entries[number]
         out = entry.out
         if entry.column.target is not None:
             out = np.empty(out.shape, entry.column.source)
         out[...] = 0
-        wanted.append(Wanted(entry.source.array, entry.starts[:, 0], out))
+        requests.append(RowRequest(entry.source.array, entry.starts[:, 0], out))
 
-    def note(place: int, window: int, key: str | None, error: Exception) -> None:
+    def note(number: int, window: int, key: str | None, error: Exception) -> None:
         if tolerate is not None:
-            tolerate(Damage(numbers[place], window, key, error))
+            tolerate(Damage(numbers[number], window, key, error))
 
-    read_rows(wanted, cancel, threads, None if tolerate is None else note)
-    for number, one in zip(numbers, wanted, strict=True):
+    read_rows(requests, cancel, threads, None if tolerate is None else note)
+    for number, request in zip(numbers, requests, strict=True):
         entry = entries[number]
         if entry.column.target is not None:
-            _convert(one.out, entry.column, entry.out)
+            _convert(request.out, entry.column, entry.out)
 
 
 def _read_alone(entry: Entry, cancel: Cancel | None) -> None:

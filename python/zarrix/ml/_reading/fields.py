@@ -213,17 +213,17 @@ class Column:
         return np.ascontiguousarray(corners[..., self.axes] * self.up // self.down)
 
 
-def as_fields(given: Any, what: str) -> list[dict[str, Field]]:
+def as_fields(mappings: Any, kind: str) -> list[dict[str, Field]]:
     """The groups of a dataset, each with the same names of fields."""
-    groups = [given] if isinstance(given, Mapping) else list(given)
+    groups = [mappings] if isinstance(mappings, Mapping) else list(mappings)
     if not groups or not all(isinstance(group, Mapping) and group for group in groups):
-        raise ValueError(f"{what} needs a mapping of names to arrays, or a list of such mappings")
+        raise ValueError(f"{kind} needs a mapping of names to arrays, or a list of such mappings")
     found = [
         {str(n): a if isinstance(a, Field) else Field(a) for n, a in g.items()} for g in groups
     ]
     sparse = [n for g in found for n, field in g.items() if isinstance(field.array, CSR)]
-    if sparse and what != "Rows":
-        raise TypeError(f"field {sparse[0]!r} is a sparse matrix, which {what} does not take: Rows")
+    if sparse and kind != "Rows":
+        raise TypeError(f"field {sparse[0]!r} is a sparse matrix, which {kind} does not take: Rows")
     for number, group in enumerate(found):
         if group.keys() != found[0].keys():
             raise ValueError(
@@ -237,13 +237,13 @@ def as_fields(given: Any, what: str) -> list[dict[str, Field]]:
     return [{name: group[name] for name in found[0]} for group in found]
 
 
-def names_of_axes(name: str, field: Field, given: Any) -> tuple[str, ...] | None:
+def names_of_axes(name: str, field: Field, dims: Any) -> tuple[str, ...] | None:
     """The names of a field's axes: its own, those given for it, or those that are stored."""
     own: Any = field.dims
-    if own is None and isinstance(given, Mapping):
-        own = given.get(name)
-    elif own is None and given is not None and len(tuple(given)) == len(field.array.shape):
-        own = given
+    if own is None and isinstance(dims, Mapping):
+        own = dims.get(name)
+    elif own is None and dims is not None and len(tuple(dims)) == len(field.array.shape):
+        own = dims
     if own is None:
         metadata = getattr(field.array, "metadata", None)
         own = getattr(metadata, "dimension_names", None)
@@ -260,9 +260,9 @@ def names_of_axes(name: str, field: Field, given: Any) -> tuple[str, ...] | None
     return names
 
 
-def required_names(name: str, field: Field, given: Any) -> tuple[str, ...]:
+def required_names(name: str, field: Field, dims: Any) -> tuple[str, ...]:
     """The names of a field's axes; an error if they have none."""
-    names = names_of_axes(name, field, given)
+    names = names_of_axes(name, field, dims)
     if names is None:
         shape = field.array.shape
         raise ValueError(
@@ -425,7 +425,7 @@ def grid_of(
     mask: Field,
     group: dict[str, Field],
     dims: Any,
-    own: Any,
+    own_dims: Any,
     over: Sequence[str],
     cropped: Sequence[int],
 ) -> MaskGrid:
@@ -433,7 +433,7 @@ def grid_of(
     name, reference = next(iter(group.items()))
     theirs = names_of_axes(name, reference, dims) or ()
     wanted = [*over, *(theirs[axis] for axis in cropped)]
-    names = tuple(own) if own is not None else names_of_axes("where", mask, None)
+    names = tuple(own_dims) if own_dims is not None else names_of_axes("where", mask, None)
     if names is None:
         count = len(mask.array.shape)
         in_order = tuple(dim for dim in theirs if dim in wanted)
@@ -442,12 +442,12 @@ def grid_of(
         raise ValueError(f"a mask of shape {mask.array.shape} for {', '.join(wanted)}: pass dims=")
     shape, base = mask.array.shape, reference.array.shape
 
-    def ratios(these: Sequence[str]) -> list[tuple[int, int]]:
+    def ratios(dims: Sequence[str]) -> list[tuple[int, int]]:
         return [
             _ratio("where", dim, int(shape[names.index(dim)]), int(base[theirs.index(dim)]), None)
             if dim in names
             else (1, 1)
-            for dim in these
+            for dim in dims
         ]
 
     spatial, counted = ratios([theirs[axis] for axis in cropped]), ratios(over)

@@ -38,12 +38,12 @@ class Pace:
         """Whether a step has ended."""
         return self._step_s is not None
 
-    def at_most(self, most: int, ready: int, now: float) -> int:
-        """How many batches, up to ``most``, are read before ``ready`` ones are used; 1 or more."""
+    def at_most(self, max_batches: int, ready: int, now: float) -> int:
+        """How many batches, 1 to ``max_batches``, are read before ``ready`` ones are used."""
         if self._batch_s is None:
             return 1
         given, step_s = self._given, self._step_s
         if step_s is not None and step_s < self._batch_s:
-            return most
+            return max_batches
         step_s = max(step_s or 0.0, 0.0 if given is None else now - given)
-        return max(1, min(most, int(ready * step_s / max(self._batch_s, 1e-9))))
+        return max(1, min(max_batches, int(ready * step_s / max(self._batch_s, 1e-9))))

@@ -14,12 +14,12 @@ __all__ = ["threads_of_loader", "threads_of_worker"]
 _MANY = 4
 
 
-def threads_of_loader(given: int | None) -> int:
+def threads_of_loader(threads: int | None) -> int:
     """What is passed, else this process's share of the engine's threads."""
-    if given is not None:
-        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            raise ValueError(f"threads={given!r}; it is an integer of at least 1")
-        return given
+    if threads is not None:
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise ValueError(f"threads={threads!r}; it is an integer of at least 1")
+        return threads
     local = os.environ.get("LOCAL_WORLD_SIZE", "")
     share = max(1, _engine.threads() // max(1, int(local) if local.isdecimal() else 1))
     return share - 1 if share >= _MANY else share
