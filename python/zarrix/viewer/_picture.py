@@ -123,35 +123,54 @@ def _painted(values: Any, kind: str, ends: Any) -> tuple[Any, Any]:
     """The colours of a plane (rows, columns, numbers of a pixel), and the ends of their range."""
     if kind == "labels" and values.dtype.kind in "biu":
         return _of_labels(as_labels(values)), None
+    numbers = _real(values)
+    is_deep = numbers.ndim == 3
+    if kind == "flow" and is_deep and numbers.shape[2] == 2:
+        return _of_flow(numbers, ends)
+    if is_deep and kind != "rgb":
+        numbers = numbers[..., 0]
+    ends = ends or _extremes(numbers)
+    return _of_levels(numbers, kind, ends), ends
+
+
+def _real(values: Any) -> Any:
+    """Elements as float64: complex ones by their magnitude, times by their count."""
     with np.errstate(over="ignore", invalid="ignore"):
         if values.dtype.kind == "c":
             values = np.abs(values)
         elif values.dtype.kind in "mM":
             values = values.astype("i8")
-        values = values.astype("f8")
-    is_deep = values.ndim == 3
-    if kind == "flow" and is_deep and values.shape[2] == 2:
-        reach = np.hypot(values[..., 0], values[..., 1])
-        finite = reach[np.isfinite(reach)]
-        largest = float(ends[1]) if ends else float(finite.max(initial=0)) or 1.0
-        motion = np.nan_to_num(values)
-        found = flow_colours(motion[..., 0], motion[..., 1], largest)
-        return _marked(found, np.isfinite(reach)), (0.0, largest)
-    if is_deep and kind != "rgb":
-        values = values[..., 0]
-    finite = np.isfinite(values)
-    if not ends:
-        known = values[finite]
-        ends = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        return values.astype("f8")
+
+
+def _extremes(numbers: Any) -> tuple[float, float]:
+    """The smallest and the largest finite number."""
+    known = numbers[np.isfinite(numbers)]
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+
+
+def _of_flow(numbers: Any, ends: Any) -> tuple[Any, tuple[float, float]]:
+    """Motions by `flow_colours`, with the longest one or the given end as the full colour."""
+    reach = np.hypot(numbers[..., 0], numbers[..., 1])
+    is_finite = np.isfinite(reach)
+    largest = float(ends[1]) if ends else float(reach[is_finite].max(initial=0)) or 1.0
+    motion = np.nan_to_num(numbers)
+    image = flow_colours(motion[..., 0], motion[..., 1], largest)
+    return _marked(image, is_finite), (0.0, largest)
+
+
+def _of_levels(numbers: Any, kind: str, ends: tuple[float, float]) -> Any:
+    """Numbers between two ends by a colour map, or as red, green and blue."""
     low, high = ends
-    scaled = (np.nan_to_num(values) - low) / ((high - low) or 1.0)
+    is_finite = np.isfinite(numbers)
+    scaled = (np.nan_to_num(numbers) - low) / ((high - low) or 1.0)
     level = np.clip(np.floor(scaled * 255 + 0.5), 0, 255).astype(np.uint8)
     if level.ndim == 3 and level.shape[2] >= 3:
-        return _marked(level[..., :3], finite[..., :3].all(axis=-1)), ends
+        return _marked(level[..., :3], is_finite[..., :3].all(axis=-1))
     if level.ndim == 3:
-        level, finite = level[..., 0], finite[..., 0]
+        level, is_finite = level[..., 0], is_finite[..., 0]
     name = {"depth": "turbo", "gray": "viridis"}.get(kind, "gray")
-    return _marked(colour_map(name)[level], finite), ends
+    return _marked(colour_map(name)[level], is_finite)
 
 
 def _marked(image: Any, finite: Any) -> Any:
