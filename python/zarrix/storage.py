@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarrix._metadata import v2 as _v2
-from zarrix._nodes import nodes
+from zarrix._nodes.location import Location as _Location
+from zarrix._nodes.new import group_metadata as _group_metadata
+from zarrix._nodes.new import new_node as _new_node
 from zarrix._stores.base import Store
 from zarrix._stores.fsspec import FsspecStore, FSStore
 from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP, key_of
@@ -262,7 +264,8 @@ def init_array(
         where=key_of(name, array_meta_key),
     )
     chunks_in = None if chunk_store is None else as_store(chunk_store)
-    nodes.create_array(target, name, chunks_in, metadata, overwrite)
+    with _new_node(_Location(target, name, 2, chunks_in), metadata, overwrite=overwrite):
+        pass
 
 
 init_store = init_array
@@ -297,7 +300,9 @@ def init_group(
     ['.zgroup', 'a/.zgroup', 'a/b/.zgroup']
     """
     chunks_in = None if chunk_store is None else as_store(chunk_store)
-    nodes.create_group(as_store(store), normalize_storage_path(path), chunks_in, overwrite)
+    location = _Location(as_store(store), normalize_storage_path(path), 2, chunks_in)
+    with _new_node(location, _group_metadata(2), overwrite=overwrite):
+        pass
 
 
 def listdir(store: Any, path: str | None = None) -> list[str]:

@@ -137,6 +137,31 @@ def test_a_plain_read_takes_two_frames_and_a_plain_write_three(make: Callable[..
     assert written == ["Array.__setitem__", "try_basic", "as_value"]
 
 
+def test_an_array_is_opened_in_forty_frames(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{zarr_format}.zarr") for zarr_format in (2, 3)]
+    for zarr_format, path in zip((2, 3), paths, strict=True):
+        zarr.create(4, store=path, zarr_format=zarr_format)
+        zarr.open_array(path, mode="r")
+    for path in paths:
+        frames, _ = count(lambda path=path: zarr.open_array(path, mode="r"))
+        assert len(frames) <= 40, frames
+
+
+def test_an_array_is_created_in_a_hundred_and_fifty_frames(tmp_path: Path) -> None:
+    """One with an equal document was created before; otherwise it is parsed and bound first."""
+
+    def create(name: str, length: int = 60) -> None:
+        path = str(tmp_path / name)
+        zarr.create_array(path, shape=(length, 60), chunks=(10, 10), dtype="f4")
+
+    # What is used for the first time is imported.
+    create("imports.zarr", 50)
+    first, _ = count(lambda: create("first.zarr"))
+    frames, _ = count(lambda: create("second.zarr"))
+    assert len(frames) <= 150, frames
+    assert len(first) <= 250, first
+
+
 INDICES = [7, 3, 50, 7]
 MASK = np.arange(3600).reshape(60, 60) % 7 == 0
 SELECTIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {

@@ -48,9 +48,9 @@ class ArrayConfig:
         return {name: one for name, one in settings.items() if name in names}
 
     @classmethod
-    def words(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
+    def keywords(cls, value: Any, write_empty_chunks: bool | None = None) -> dict[str, Any]:
         """The arguments of `Array` from ``config=`` and an explicit ``write_empty_chunks``."""
-        given = {**cls.given(value)}
+        given = {} if value is None else cls.given(value)
         if write_empty_chunks is not None:
             given["write_empty_chunks"] = write_empty_chunks
         return given

@@ -1,8 +1,8 @@
 """Creating and opening arrays: ``zarr.creation`` of zarr 2.18.
 
 All functions end in the same two steps: arguments become metadata, which is checked completely, and
-then the store is changed. h5py's keywords (``compression=``, ``fillvalue=``) are translated first;
-an unknown keyword is an error that suggests the right one.
+then the store is changed (`zarrix._array.store_new`). h5py's keywords (``compression=``,
+``fillvalue=``) are translated first; an unknown keyword is an error that suggests the right one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,10 @@ from zarrix._array.config import ArrayConfig
 from zarrix._array.keywords import ArrayKeywords, CreateAliasKeywords
 from zarrix._array.like import chunks_of, take_storage
 from zarrix._array.options import ArrayOptions
-from zarrix._array.source import safe_source
+from zarrix._array.store_new import store_new
 from zarrix._dtypes.variable import object_codec_of
 from zarrix._metadata.literals import Durability, Format, Order, Separator
-from zarrix._nodes.attributes import require_json
-from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location, in_memory
-from zarrix._nodes.new import new_node
 from zarrix._runtime.signatures import takes
 from zarrix._selection.values import is_lazy, require_unmasked
 
@@ -148,7 +145,7 @@ def create(
         raise ValueError("storage_transformers: this version supports none; leave it out")
     overwrite = _replaces(kwargs.get("mode"), overwrite)
     location = Location.of(
-        in_memory(store),
+        in_memory() if store is None else store,
         path,
         zarr_version,
         zarr_format,
@@ -156,7 +153,7 @@ def create(
         storage_options=kwargs.get("storage_options"),
         durability=durability,
     )
-    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
+    settings = ArrayConfig.keywords(kwargs.get("config"), write_empty_chunks)
     metadata = metadata_of_create(
         location,
         kwargs,
@@ -171,32 +168,20 @@ def create(
         dimension_separator=dimension_separator,
         checksum=checksum,
     )
-    location = location.at(location.path, metadata.zarr_format)
-    attributes = kwargs.get("attributes")
-    require_json(attributes)
-    data = kwargs.get("data")
-    if data is not None and overwrite:
-        data = safe_source(data, location)
-    with new_node(
-        location, metadata, overwrite=overwrite, attributes=attributes, allow_pickle=allow_pickle
-    ):
-        options = ArrayOptions(
-            synchronizer=synchronizer,
-            cache_metadata=cache_metadata,
-            cache_attrs=cache_attrs,
-            meta_array=meta_array,
-            checksum=checksum,
-            allow_pickle=allow_pickle,
-            **settings,
-        )
-        z = Array._at(location, require(location, "array"), options)
-        if data is not None:
-            # Import time: few arrays are filled from another one.
-            from zarrix._array.sparse import fill_from
-
-            fill_from(z, data)
-    z.read_only = read_only or z.read_only
-    return z
+    options = ArrayOptions(
+        read_only=read_only,
+        synchronizer=synchronizer,
+        cache_metadata=cache_metadata,
+        cache_attrs=cache_attrs,
+        meta_array=meta_array,
+        checksum=checksum,
+        allow_pickle=allow_pickle,
+        **settings,
+    )
+    attributes, data = kwargs.get("attributes"), kwargs.get("data")
+    return store_new(
+        location, metadata, options, overwrite=overwrite, attributes=attributes, data=data
+    )
 
 
 def _replaces(mode: str | None, overwrite: bool) -> bool:

@@ -16,14 +16,12 @@ from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.kept_codecs import kept_codecs
 from zarrix._array.options import ArrayOptions
-from zarrix._array.source import safe_source
+from zarrix._array.store_new import store_new
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
 from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.literals import Durability, Format, Order
-from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location, in_memory
-from zarrix._nodes.new import new_node
 from zarrix._runtime.signatures import takes
 from zarrix._selection.values import equal_chunks, is_lazy, require_unmasked
 
@@ -159,7 +157,7 @@ def create_array(
         "dimension_names": dimension_names,
     }
     location = Location.of(
-        in_memory(store),
+        in_memory() if store is None else store,
         name,
         None,
         zarr_format,
@@ -175,27 +173,27 @@ def create_array(
     elif shape is None:
         raise ValueError("pass shape=, or data= with a shape")
     metadata = new_metadata(location, arguments, checksum=checksum)
-    settings = ArrayConfig.words(config)
     if data is not None and write_data and not is_lazy(data):
         # Cast first, so that a value that cannot be cast is an error before the old array is
         # deleted.
         require_unmasked(data)
         is_text = metadata.dtype.kind == "T"
         data = as_text(data, metadata.dtype) if is_text else np.asarray(data, metadata.dtype)
-    elif data is not None and overwrite:
-        data = safe_source(data, location)
-    with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
-        options = ArrayOptions(
-            synchronizer=synchronizer, cache_attrs=cache_attrs, checksum=checksum, **settings
-        )
-        z = Array._at(location, require(location, "array"), options)
-        if data is not None and write_data:
-            # Import time: few arrays are filled from another one.
-            from zarrix._array.sparse import fill_from
-
-            fill_from(z, data)
-    z.read_only = read_only
-    return z
+    options = ArrayOptions(
+        read_only=read_only,
+        synchronizer=synchronizer,
+        cache_attrs=cache_attrs,
+        checksum=checksum,
+        **ArrayConfig.keywords(config),
+    )
+    return store_new(
+        location,
+        metadata,
+        options,
+        overwrite=overwrite,
+        attributes=attributes,
+        data=data if write_data else None,
+    )
 
 
 def _take_from_data(data: Any, arguments: dict[str, Any], zarr_format: Format | None) -> None:
@@ -295,7 +293,11 @@ def from_array(
     if not (hasattr(data, "shape") and hasattr(data, "dtype")):
         data = np.asanyarray(data)
     location = Location.of(
-        in_memory(store), name, None, zarr_format, storage_options=storage_options
+        in_memory() if store is None else store,
+        name,
+        None,
+        zarr_format,
+        storage_options=storage_options,
     )
     source = data if isinstance(data, Array) else None
     default = source.zarr_format if source is not None else 3

@@ -12,12 +12,11 @@ from zarrix._array.config import ArrayConfig
 from zarrix._array.keywords import AliasKeywords, OpenArrayKeywords
 from zarrix._array.like import take_like
 from zarrix._array.options import ArrayOptions
+from zarrix._array.store_new import store_new
 from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
-from zarrix._nodes import nodes
-from zarrix._nodes.existing import check_mode, existing, not_found, require
-from zarrix._nodes.location import Location, in_memory
-from zarrix._nodes.new import new_node
+from zarrix._nodes.existing import MODES, check_mode, existing, not_found
+from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._runtime.signatures import takes
 from zarrix._stores.path import normalize_dimension_separator
 
@@ -52,7 +51,6 @@ def open_array(
     allow_pickle: bool = False,
     durability: Durability | None = None,
     checksum: bool = False,
-    _node: nodes.Node | None = None,
     **kwargs: Unpack[AliasKeywords],
 ) -> Array:
     """Open an array, or create it, by file mode.
@@ -121,12 +119,15 @@ def open_array(
     >>> zarr.open_array("data.zarr", mode="r")[0, :3]
     array([7, 7, 7], dtype=int16)
     """
-    check_mode(mode)
+    if mode not in MODES:
+        check_mode(mode)
     # Checked even for an existing array, which ignores them.
-    normalize_order(order)
-    normalize_dimension_separator(dimension_separator)
+    if order != "C":
+        normalize_order(order)
+    if dimension_separator is not None:
+        normalize_dimension_separator(dimension_separator)
     location = Location.of(
-        in_memory(store),
+        in_memory() if store is None else store,
         path,
         zarr_version,
         zarr_format,
@@ -135,35 +136,9 @@ def open_array(
         chunk_options=storage_options,
         durability=durability,
     )
-    settings = ArrayConfig.words(kwargs.get("config"), write_empty_chunks)
-    node = existing(location, mode, "array", _node)
-    if node is None:
-        if shape is None and location.store.read_only:
-            # Nothing was to be created: mode is 'a' when omitted.
-            raise not_found(location, "array")
-        metadata = metadata_of_create(
-            location,
-            kwargs,
-            shape=shape,
-            chunks=chunks,
-            dtype=dtype,
-            compressor=compressor,
-            fill_value=fill_value,
-            order=order,
-            filters=filters,
-            object_codec=object_codec,
-            dimension_separator=dimension_separator,
-            checksum=checksum,
-        )
-        location = location.at(location.path, metadata.zarr_format)
-        with new_node(
-            location,
-            metadata,
-            overwrite=mode == "w",
-            attributes=kwargs.get("attributes"),
-            allow_pickle=allow_pickle,
-        ):
-            node = require(location, "array")
+    settings: dict[str, Any] = {}
+    if write_empty_chunks is not None or kwargs:
+        settings = ArrayConfig.keywords(kwargs.get("config"), write_empty_chunks)
     options = ArrayOptions(
         read_only=mode == "r",
         synchronizer=synchronizer,
@@ -174,7 +149,28 @@ def open_array(
         allow_pickle=allow_pickle,
         **settings,
     )
-    return Array._at(location, node, options)
+    node = existing(location, mode, "array", store.node if type(store) is Found else None)
+    if node is not None:
+        return Array._at(location, node, options)
+    if shape is None and location.store.read_only:
+        # Nothing was to be created: mode is 'a' when omitted.
+        raise not_found(location, "array")
+    metadata = metadata_of_create(
+        location,
+        kwargs,
+        shape=shape,
+        chunks=chunks,
+        dtype=dtype,
+        compressor=compressor,
+        fill_value=fill_value,
+        order=order,
+        filters=filters,
+        object_codec=object_codec,
+        dimension_separator=dimension_separator,
+        checksum=checksum,
+    )
+    attributes = kwargs.get("attributes")
+    return store_new(location, metadata, options, overwrite=mode == "w", attributes=attributes)
 
 
 @takes(OpenArrayKeywords, like=open_array)

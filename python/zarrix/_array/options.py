@@ -60,13 +60,13 @@ class ArrayOptions(NamedTuple):
 
         Later changes of the config do not change an array that is open.
         """
+        pickle, empty, missing = config.defaults_of_arrays()
         write_empty, read_missing = self.write_empty_chunks, self.read_missing_chunks
         if write_empty is None:
             # The default of each generation of zarr.
-            write_empty = config.write_empty_chunks
-            write_empty = zarr_format == 2 if write_empty is None else write_empty
+            write_empty = zarr_format == 2 if empty is None else empty
         if read_missing is None:
-            read_missing = config.read_missing_chunks
+            read_missing = missing
         return ArrayOptions(
             bool(self.read_only) or store.read_only,
             self.synchronizer,
@@ -74,7 +74,7 @@ class ArrayOptions(NamedTuple):
             bool(self.cache_attrs),
             bool(write_empty),
             self.meta_array,
-            bool(self.allow_pickle) or config.allow_pickle,
+            bool(self.allow_pickle) or pickle,
             bool(self.checksum),
             bool(read_missing),
             "C" if self.order == "C" else normalize_order(self.order),

@@ -87,7 +87,9 @@ class ArrayProperties(ArrayFacts):
         array([2, 3])
         """
         place = StorePath.of(store)
-        return cls(place.store, place.path, zarr_version=zarr_format, **ArrayConfig.words(config))
+        return cls(
+            place.store, place.path, zarr_version=zarr_format, **ArrayConfig.keywords(config)
+        )
 
     @classmethod
     def from_dict(cls, store_path: Any, data: Mapping[str, Any]) -> Self:

@@ -7,6 +7,7 @@ so has metadata, engine array and dtypes of one state of the array, also while o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from zarrix import _engine
 from zarrix._array.options import ArrayOptions
@@ -14,10 +15,10 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_frame_checksum
 from zarrix._metadata.literals import Order
-from zarrix._metadata.replaced import judge_of
+from zarrix._metadata.replaced import judge_replaced
 from zarrix._nodes.engine_array import OpenedDocument, engine_array
 from zarrix._nodes.location import Location
-from zarrix._stores.keys import ZARRAY, key_of
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, key_of
 
 __all__ = ["ArraySnapshot", "engine_array_of", "parse", "snapshot_of"]
 
@@ -75,33 +76,22 @@ def engine_array_of(
     location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
 ) -> _engine.ArrayIO:
     """The engine's array for ``metadata``, which need not be the stored one."""
+    store, path, _, chunk_store = location
+    opened: OpenedDocument | None = None
+    if document is not None and chunk_store is None and not options.is_detached:
+        # The engine compares it with the stored one, unless that is in another store.
+        vouching = store.vouching_for(key_of(path, ARRAY_DOCUMENT[metadata.zarr_format]))
+        judge = partial(judge_replaced, document, metadata.where, store._dimension_separator)
+        opened = document, vouching, judge
     return engine_array(
-        location.chunks,
-        location.path,
+        store if chunk_store is None else chunk_store,
+        path,
         metadata,
         write_empty_chunks=bool(options.write_empty_chunks),
         allow_pickle=options.allow_pickle,
         read_missing_chunks=bool(options.read_missing_chunks),
-        document=_opened(location, options, metadata, document),
+        document=opened,
     )
-
-
-def _opened(
-    location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
-) -> OpenedDocument | None:
-    """The document that the engine compares with the stored one; None if it is in another store."""
-    if document is None or location.chunk_store is not None or options.is_detached:
-        return None
-    store = location.store
-    vouching = store.vouching_for(key_of(location.path, metadata.document_name))
-    return document, vouching, judge_of(document, metadata.where, store._dimension_separator)
-
-
-# Parsing and binding are most of the cost of opening, and members of a group often have equal
-# documents. Therefore the results for the last documents of moderate length are cached.
-_MAX_CACHED_BYTES = 2**14
-_MAX_CACHED = 256
-_cached: dict[tuple[bytes, bool, str | None], ArrayMetadata] = {}
 
 
 def parse(
@@ -119,18 +109,8 @@ def parse(
     checksum : bool
         Add a checksum to new zstd frames of v2.
     """
-    is_v2 = label.endswith(ZARRAY)
-    question = (document, is_v2, separator)
-    found = _cached.get(question)
-    if found is not None:
-        found = found.at(label)
+    if label.endswith(ZARRAY):
+        metadata = v2.parse_array(document, label, default_separator=separator)
     else:
-        if is_v2:
-            found = v2.parse_array(document, label, default_separator=separator)
-        else:
-            found = v3.parse_array(document, label)
-        if len(document) <= _MAX_CACHED_BYTES:
-            if len(_cached) >= _MAX_CACHED:
-                _cached.clear()
-            _cached[question] = found
-    return with_frame_checksum(found) if checksum else found
+        metadata = v3.parse_array(document, label)
+    return with_frame_checksum(metadata) if checksum else metadata

@@ -23,7 +23,7 @@ from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import consolidate
 from zarrix._nodes.existing import check_mode, existing, require
-from zarrix._nodes.location import Location, in_memory
+from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node
 from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import ZMETADATA
@@ -122,7 +122,7 @@ def open(
     """
     check_mode(mode)
     location = Location.of(
-        in_memory(store),
+        in_memory() if store is None else store,
         path,
         zarr_version,
         zarr_format,
@@ -136,7 +136,7 @@ def open(
         return _open_group(location, mode, kwargs)
     node = location.find()
     if node is not None and node.kind == "array":
-        return open_array(location, mode, **kwargs, _node=node)
+        return open_array(Found(location, node), mode, **kwargs)
     if mode == "a" or node is not None:
         return _open_group(location, mode, kwargs, node)
     other = _nodes.in_other_format(location.store, location.path, location.zarr_format)
@@ -152,7 +152,8 @@ def _open_group(
                 f"open() opens a group here, which does not accept {name}=; pass shape= for an "
                 "array"
             )
-    return open_group(location, mode, **kwargs, _node=node)
+    store = location if node is None else Found(location, node)
+    return open_group(store, mode, **kwargs)
 
 
 @takes()
@@ -171,7 +172,6 @@ def open_group(
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
     durability: Durability | None = None,
-    _node: _nodes.Node | None = None,
 ) -> Group:
     """Open or create a group, by file mode; a new group is v2 by default.
 
@@ -233,7 +233,7 @@ def open_group(
         chunk_options=storage_options,
         durability=durability,
     )
-    node = existing(location, mode, "group", _node)
+    node = existing(location, mode, "group", store.node if type(store) is Found else None)
     if node is None:
         location = location.choose_format(2)
         _create_group(location, mode == "w", attributes)

@@ -28,7 +28,7 @@ _AXIS_LIMIT = 2**63 - 1
 
 
 def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
-    """Return Return ``shape`` as a tuple of ints; a single int means one axis.
+    """Return ``shape`` as a tuple of ints; a single int means one axis.
 
     Parameters
     ----------
@@ -53,9 +53,8 @@ def normalize_shape(shape: int | Iterable[int] | None) -> tuple[int, ...]:
     """
     if shape is None:
         raise TypeError("shape is missing: give an int or a tuple of ints")
-    if isinstance(shape, numbers.Number):
-        shape = (shape,)  # type: ignore[assignment]
-    lengths = tuple(_whole(length, "shape") for length in shape)  # type: ignore[union-attr]
+    given: Any = (shape,) if isinstance(shape, numbers.Number) else shape
+    lengths = _lengths_of(given, "shape")
     for length in lengths:
         if not 0 <= length <= _AXIS_LIMIT:
             raise ValueError(f"shape {lengths} has a length of {length}; allowed are 0 to 2**63-1")
@@ -113,10 +112,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
             f"{len(shape)}"
         )
     given += shape[len(given) :]
-    lengths = tuple(
-        size if length is None or length == -1 else _whole(length, "chunks")
-        for length, size in zip(given, shape, strict=True)
-    )
+    lengths = _lengths_of(given, "chunks", shape)
     for length, size in zip(lengths, shape, strict=True):
         if length < 1 and not (length == 0 and size == 0):
             raise ValueError(
@@ -228,6 +224,19 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
     return normalize_shape(
         old if length is None else length for old, length in zip(old_shape, lengths, strict=True)
     )
+
+
+def _lengths_of(
+    given: Iterable[Any], name: str, whole: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
+    """The lengths as ints; None and -1 are those of ``whole``, if that is given."""
+    found = []
+    for axis, length in enumerate(given):
+        if whole is not None and (length is None or length == -1):
+            found.append(whole[axis])
+        else:
+            found.append(length if type(length) is int else _whole(length, name))
+    return tuple(found)
 
 
 def _whole(value: Any, name: str) -> int:

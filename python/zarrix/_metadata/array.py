@@ -80,7 +80,7 @@ class ArrayMetadata:
     zattrs: Mapping[str, Any] | None = None
     rectilinear: tuple[AxisGrid, ...] | None = None
     key_suffix: str = ""
-    _layouts: dict[tuple[bool, bool, bool], EngineLayout] = field(
+    _layouts: dict[tuple[bool, bool, bool, bool], EngineLayout] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -373,9 +373,11 @@ class ArrayMetadata:
         []
         """
         options = (write_empty_chunks, allow_pickle, read_missing_chunks)
-        found = self._layouts.get(options)
+        found = self._layouts.get((*options, new))
         if found is None:
-            found = self._layouts[options] = make_layout(self, *options, new=new)
+            found = self._layouts[*options, new] = make_layout(self, *options, new=new)
+            # One that was checked as that of a new array serves for any other.
+            self._layouts[*options, False] = found
         return found
 
     def with_shape(

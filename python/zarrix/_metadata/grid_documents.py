@@ -88,9 +88,11 @@ def has_lists(chunks: Any) -> bool:
     """Whether ``chunks=`` or ``shards=`` lists the lengths of the chunks along some axis."""
     if getattr(chunks, "ndim", 0) == 2:
         return True
-    return isinstance(chunks, (list, tuple)) and any(
-        isinstance(one, (list, tuple, AxisGrid)) or getattr(one, "ndim", 0) == 1 for one in chunks
-    )
+    if isinstance(chunks, (list, tuple)):
+        for one in chunks:
+            if isinstance(one, (list, tuple, AxisGrid)) or getattr(one, "ndim", 0) == 1:
+                return True
+    return False
 
 
 def lists_of(chunks: Any, shape: Shape, inner: Shape | None, argument: str) -> list[Any]:

@@ -9,7 +9,6 @@ a chunk, or when a chunk does not decode.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from zarrix._dtypes.v2 import fill_value_bytes
@@ -19,11 +18,11 @@ from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._stores.keys import ZARRAY
 
-__all__ = ["judge_of"]
+__all__ = ["judge_replaced"]
 
 
-def judge_of(opened: bytes, where: str, separator: str | None) -> Callable[[bytes], None]:
-    """A function that raises `ArrayReplacedError` if chunks differ from those of ``opened``.
+def judge_replaced(opened: bytes, where: str, separator: str | None, stored: bytes) -> None:
+    """Raise `ArrayReplacedError` if the chunks of ``stored`` differ from those of ``opened``.
 
     Parameters
     ----------
@@ -33,11 +32,9 @@ def judge_of(opened: bytes, where: str, separator: str | None) -> Callable[[byte
         Label of the metadata document, for messages; its name determines the format.
     separator : str or None
         The default separator of chunk keys in the store.
+    stored : bytes
+        The metadata that is stored now.
     """
-    return partial(_judge, opened, where, separator)
-
-
-def _judge(opened: bytes, where: str, separator: str | None, stored: bytes) -> None:
     try:
         new = _parse(stored, where, separator)
     except MetadataError:

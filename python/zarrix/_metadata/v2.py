@@ -41,6 +41,7 @@ from zarrix._metadata.array import ARRAY_ENCODERS, ARRAY_PARSERS, ArrayMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
+from zarrix._metadata.parsed_once import parsed_once
 from zarrix._runtime.config import config
 from zarrix._runtime.sizes import size_text
 from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP
@@ -154,6 +155,7 @@ def _with_object_codec(
     return (codec_config(object_codec, "object_codec"), *(filters or ()))
 
 
+@parsed_once(ZARRAY)
 def parse_array(
     document: Any, where: str = ZARRAY, *, default_separator: str | None = None
 ) -> ArrayMetadata:

@@ -52,6 +52,7 @@ from zarrix._metadata.grid_documents import (
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.guess import chunks_of_bytes, guess_shards
 from zarrix._metadata.json import json_dumps
+from zarrix._metadata.parsed_once import parsed_once
 from zarrix._runtime.config import config
 from zarrix._runtime.sizes import is_size, parse_size, size_text
 from zarrix._stores.keys import ZARR_JSON
@@ -261,7 +262,7 @@ def _limit_of(shards: str) -> int:
 
 def _at_least_one(lengths: tuple[int, ...]) -> tuple[int, ...]:
     # v3 has no chunks of length zero, even if an axis is empty.
-    return tuple(max(length, 1) for length in lengths)
+    return tuple([max(length, 1) for length in lengths])
 
 
 def new_group(attributes: Mapping[str, Any] | None = None) -> GroupMetadata:
@@ -306,6 +307,7 @@ def kind_and_members(document: Any, where: str) -> tuple[str, Mapping[str, Any] 
     return str(kind), members
 
 
+@parsed_once(ZARR_JSON)
 def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
     """The array that a ``zarr.json`` document describes.
 

@@ -92,6 +92,8 @@ def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool
     if zarr_format == 3:
         # The document of a group does not contain itself.
         roots.pop()
+        if not roots:
+            return
     name = CONSOLIDATED_DOCUMENT[zarr_format]
     documents = store.getitems([key_of(root, name) for root in roots], contexts={})
     for root in roots:

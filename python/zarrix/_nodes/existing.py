@@ -11,9 +11,9 @@ from zarrix._errors import (
     GroupNotFoundError,
 )
 from zarrix._nodes.location import Location
-from zarrix._nodes.nodes import Node, in_other_format
+from zarrix._nodes.nodes import Node, find, in_other_format
 
-__all__ = ["check_mode", "existing", "not_found", "require"]
+__all__ = ["MODES", "check_mode", "existing", "not_found", "require"]
 
 MODES = ("r", "r+", "a", "w", "w-", "x")
 
@@ -50,7 +50,7 @@ def existing(
     """
     if mode == "w":
         return None
-    node = node or location.find()
+    node = node or find(location.store, location.path, location.zarr_format)
     if node is None:
         if mode in ("r", "r+"):
             raise not_found(location, kind)

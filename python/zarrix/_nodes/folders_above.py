@@ -12,7 +12,6 @@ from zarrix._errors import MetadataError
 from zarrix._metadata import v3
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZGROUP
-from zarrix._stores.sites import folder_of
 
 __all__ = ["array_above", "array_around"]
 
@@ -21,7 +20,7 @@ def array_above(store: Store) -> str | None:
     """The folder of an array that a store of local files lies in; None if there is none."""
     if store.is_remote or store.read_only:
         return None
-    folder = folder_of(store._sites(""))
+    folder = store._folder()
     return None if folder is None else array_around(folder)
 
 
@@ -31,7 +30,8 @@ def array_around(path: str) -> str | None:
     while folder != below:
         if os.path.exists(os.path.join(folder, ZARRAY)):
             return folder
-        kind = _kind_in_3(os.path.join(folder, ZARR_JSON))
+        file = os.path.join(folder, ZARR_JSON)
+        kind = _kind_in_3(file) if os.path.exists(file) else None
         if kind == "array":
             return folder
         if kind == "group" or os.path.exists(os.path.join(folder, ZGROUP)):

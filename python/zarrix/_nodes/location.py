@@ -18,7 +18,7 @@ from zarrix._stores.memory import MemoryStore
 from zarrix._stores.open import as_store
 from zarrix._stores.path import StorePath, normalize_storage_path
 
-__all__ = ["Location", "in_memory"]
+__all__ = ["Found", "Location", "in_memory"]
 
 
 class Location(NamedTuple):
@@ -55,17 +55,22 @@ class Location(NamedTuple):
     ) -> Location:
         """The location for these arguments of a public function.
 
-        A location instead of a store is returned as it is. A `StorePath` has a part of the path.
+        A location instead of a store is returned as it is, and so is that of a `Found`. A
+        `StorePath` has a part of the path.
         """
         if type(store) is Location:
             return store
+        if type(store) is Found:
+            return store.location
         if isinstance(store, StorePath):
             path = key_of(normalize_storage_path(store.path), normalize_storage_path(path))
             store = store.store
         return cls(
             as_store(store, storage_options, durability),
-            normalize_storage_path(path),
-            nodes.check_format(zarr_version, zarr_format),
+            "" if path is None else normalize_storage_path(path),
+            None
+            if zarr_version is None and zarr_format is None
+            else nodes.check_format(zarr_version, zarr_format),
             None if chunk_store is None else as_store(chunk_store, chunk_options),
         )
 
@@ -92,6 +97,15 @@ class Location(NamedTuple):
         return nodes.describe(self.store, self.path)
 
 
-def in_memory(store: Any) -> Any:
-    """``store``, or by default a store in memory, under 2.18's name for it."""
-    return KVStore(MemoryStore()) if store is None else store
+class Found(NamedTuple):
+    """A location and the node that was found there, which is not to be looked up again: functions
+    that open nodes take it in place of a store.
+    """
+
+    location: Location
+    node: nodes.Node
+
+
+def in_memory() -> Store:
+    """The store where none is passed: one in memory, under 2.18's name for it."""
+    return KVStore(MemoryStore())

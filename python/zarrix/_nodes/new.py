@@ -28,10 +28,10 @@ def group_metadata(
 def new_node(
     location: Location,
     metadata: ArrayMetadata | GroupMetadata,
+    document: bytes | None = None,
     *,
     overwrite: bool,
     attributes: Mapping[str, Any] | None = None,
-    allow_pickle: bool = False,
 ) -> Iterator[None]:
     """Store a new node, and delete it again if the block fails.
 
@@ -40,19 +40,19 @@ def new_node(
     location : Location
     metadata : ArrayMetadata or GroupMetadata
         Valid already, and of the format that the location is to have.
+    document : bytes, optional
+        That of the metadata, if the caller has opened it already.
     overwrite : bool
         Replace an existing node.
     attributes : mapping, optional
         In v3 they are also part of ``metadata``.
-    allow_pickle : bool
-        Whether an array may have the codec ``pickle``.
     """
-    require_json(attributes)
     store, path, _, chunk_store = location
-    if isinstance(metadata, ArrayMetadata):
-        replaces = nodes.create_array(store, path, chunk_store, metadata, overwrite, allow_pickle)
-    else:
-        replaces = nodes.create_group(store, path, chunk_store, overwrite, metadata)
+    if document is None:
+        require_json(attributes)
+        document = nodes.checked_document(store, path, chunk_store, metadata)
+    replaces = nodes.create(store, path, chunk_store, metadata, document, overwrite)
+    if isinstance(metadata, GroupMetadata):
         # A group has no chunks to delete.
         chunk_store = None
     with or_nothing(store, path, chunk_store, metadata, replaces=replaces):

@@ -44,9 +44,9 @@ __all__ = [
     "arrays_below",
     "check_format",
     "choose_format",
+    "checked_document",
     "clear",
-    "create_array",
-    "create_group",
+    "create",
     "describe",
     "find",
     "find_all",
@@ -72,6 +72,10 @@ _BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
 # The documents that make a node, in the order of precedence.
 _MARKS: tuple[tuple[str, Format], ...] = ((ZARRAY, 2), (ZARR_JSON, 3), (ZGROUP, 2))
+_MARKS_OF: dict[int | None, tuple[str, ...]] = {
+    None: tuple(mark for mark, _ in _MARKS),
+    **{wanted: tuple(mark for mark, one in _MARKS if one == wanted) for wanted in (2, 3)},
+}
 # The number of members in one request.
 _BATCH = 256
 
@@ -94,7 +98,11 @@ class Node(NamedTuple):
 def _node(store: Store, key: str, mark: str, document: Any) -> Node:
     if mark == ZARR_JSON:
         document = bytes(document)
-        kind, parsed = v3.kind_and_members(document, place(store, key))
+        try:
+            kind, parsed = v3.kind_and_members(document, key)
+        except MetadataError:
+            # The same error with the label of the document, which takes time to make.
+            kind, parsed = v3.kind_and_members(document, place(store, key))
         return Node(3, kind, document, members=parsed)
     return Node(2, "array" if mark == ZARRAY else "group", bytes(document))
 
@@ -103,13 +111,11 @@ def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None
     """The node at ``path``, of one format or of either; None if there is none."""
     if store.is_remote:
         return find_all(store, [path], zarr_format)[path]
-    for mark, its_format in _MARKS:
-        if zarr_format is None or zarr_format == its_format:
-            key = key_of(path, mark)
-            document = store._value(key)
-            if document is not None:
-                return _node(store, key, mark, document)
-    return None
+    found = store._first_document(path, _MARKS_OF[zarr_format])
+    if found is None:
+        return None
+    mark, document = found
+    return _node(store, key_of(path, mark), mark, document)
 
 
 def find_all(
@@ -269,8 +275,10 @@ def choose_format(
     ValueError
         The format of the parent group differs, or does not support ``word``.
     """
-    names = path.split("/") if path else []
-    groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
+    groups: list[str] = []
+    if path:
+        names = path.split("/")
+        groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
     nodes = find_all(store, groups) if store.is_remote else {}
     for above in groups:
         node = nodes[above] if nodes else find(store, above)
@@ -291,7 +299,8 @@ def choose_format(
         )
     if asked is not None or word is not None:
         return asked or 3
-    return check_format(config.default_zarr_format) or default
+    preferred = config.default_zarr_format
+    return default if preferred is None else check_format(preferred) or default
 
 
 def array_document(metadata: ArrayMetadata) -> bytes:
@@ -306,85 +315,64 @@ def group_document(metadata: GroupMetadata) -> bytes:
     return encode(metadata)
 
 
-def create_array(
+def checked_document(
+    store: Store, path: str, chunk_store: Store | None, metadata: ArrayMetadata | GroupMetadata
+) -> bytes:
+    """The document of a new node. An error if it could not be opened again, or if the engine does
+    not support the array.
+    """
+    if isinstance(metadata, GroupMetadata):
+        return group_document(metadata)
+    document = array_document(metadata)
+    parse = v2.parse_array if metadata.zarr_format == 2 else v3.parse_array
+    parse(document, place(store, key_of(path, metadata.document_name)))
+    chunks = store if chunk_store is None else chunk_store
+    engine_array(chunks, path, metadata, allow_pickle=config.allow_pickle)
+    return document
+
+
+def create(
     store: Store,
     path: str,
     chunk_store: Store | None,
-    metadata: ArrayMetadata,
+    metadata: ArrayMetadata | GroupMetadata,
+    document: bytes,
     overwrite: bool,
-    allow_pickle: bool = False,
 ) -> bool:
-    """Store the valid metadata of a new array; return whether it replaces a node.
+    """Store the valid document of a new node; return whether it replaces a node.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
         A node exists at the path, or a parent path is an array.
     """
-    allow_pickle = allow_pickle or config.allow_pickle
-    document = array_document(metadata)
-    # Metadata that could not be opened again, or that the engine does not support, is an error
-    # here, before anything is deleted.
-    parse = v2.parse_array if metadata.zarr_format == 2 else v3.parse_array
-    parse(document, place(store, key_of(path, metadata.document_name)))
-    chunks = store if chunk_store is None else chunk_store
-    engine_array(chunks, path, metadata, allow_pickle=allow_pickle)
-    name = metadata.document_name
-    return _create(store, path, chunk_store, name, document, overwrite, is_array=True)
-
-
-def create_group(
-    store: Store,
-    path: str,
-    chunk_store: Store | None,
-    overwrite: bool,
-    metadata: GroupMetadata | None = None,
-) -> bool:
-    """Store the metadata of a new group, v2 by default; returns and raises like `create_array`."""
-    metadata = metadata or GroupMetadata(zarr_format=2)
-    document = group_document(metadata)
-    return _create(store, path, chunk_store, metadata.document_name, document, overwrite)
-
-
-def _create(
-    store: Store,
-    path: str,
-    chunk_store: Store | None,
-    name: str,
-    document: bytes,
-    overwrite: bool,
-    is_array: bool = False,
-) -> bool:
+    name, zarr_format = metadata.document_name, metadata.zarr_format
     _check_name(path.rpartition("/")[2], path)
-    zarr_format: Format = 3 if name == ZARR_JSON else 2
-    replaces = False
     above = missing_parents(store, path, zarr_format)
     if overwrite:
         replaces = clear(store, path)
         if chunk_store is not None and chunk_store is not store:
             replaces |= clear(chunk_store, path)
-    else:
-        require_free(store, path)
-        # Chunks in a separate store are there on purpose.
-        if is_array and chunk_store is None:
-            _require_no_chunks(store, path)
-    _create_above(store, above, zarr_format)
-    key = key_of(path, name)
-    if overwrite:
-        store[key] = document
+        _create_above(store, above, zarr_format)
+        store[key_of(path, name)] = document
         update_consolidated(store, path, zarr_format, deep=True)
         return replaces
-
+    require_free(store, path)
+    # Chunks in a separate store are there on purpose.
+    if isinstance(metadata, ArrayMetadata) and chunk_store is None:
+        _require_no_chunks(store, path)
+    _create_above(store, above, zarr_format)
+    key = key_of(path, name)
     if zarr_format == 2:
         forget_attributes(store, key_of(path, ZATTRS))
 
-    def create(old: bytes | None) -> bytes:
+    def first(old: bytes | None) -> bytes:
         if old is not None:
             kind = v3.node_type(old, key) if name == ZARR_JSON else name
             raise _occupied(store, path, "array" in kind)
         return document
 
-    store.update_value(key, create)
+    store.update_value(key, first)
     update_consolidated(store, path, zarr_format)
     return False
 
@@ -479,10 +467,11 @@ def refuse_below_array(store: Store, path: str) -> None:
 
 
 def _refuse_arrays(store: Store, path: str, parents: Mapping[str, Node | None]) -> None:
-    above = (
-        parent for parent, node in parents.items() if node is not None and node.kind == "array"
-    )
-    found = next((describe(store, parent) for parent in above), None)
+    found = None
+    for parent, node in parents.items():
+        if node is not None and node.kind == "array":
+            found = describe(store, parent)
+            break
     if found is None and parents.get("") is None:
         folder = array_above(store)
         found = None if folder is None else repr(folder)
@@ -494,6 +483,8 @@ def _refuse_arrays(store: Store, path: str, parents: Mapping[str, Node | None]) 
 
 
 def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None:
+    if not missing:
+        return
     new = GroupMetadata(zarr_format=zarr_format)
     document = group_document(new)
     for parent in missing:
@@ -510,7 +501,9 @@ def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Nod
     Local stores are asked from below up to the first group of the format, whose own parents were
     checked when it was created: below 400 groups this is one check instead of 400.
     """
-    names = path.split("/") if path else []
+    if not path:
+        return {}
+    names = path.split("/")
     parents = ["/".join(names[:depth]) for depth in range(len(names))]
     if store.is_remote:
         return find_all(store, parents)

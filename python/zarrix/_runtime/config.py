@@ -251,6 +251,10 @@ class Config:
     def allow_pickle(self, value: bool) -> None:
         self._allow_pickle = _yes_or_no("allow_pickle", value)
 
+    def defaults_of_arrays(self) -> tuple[bool, bool | None, bool]:
+        """``allow_pickle``, ``write_empty_chunks`` and ``read_missing_chunks``, for one call."""
+        return self._allow_pickle, self._write_empty_chunks, self._read_missing_chunks
+
     @property
     def max_chunk_bytes(self) -> int:
         """Largest decoded chunk in bytes that a metadata document may declare."""

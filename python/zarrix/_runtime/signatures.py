@@ -43,8 +43,6 @@ def takes(
 ) -> Callable[[F], F]:
     """Raise an error for unknown keywords before anything else happens, and show all known ones.
 
-    Keywords that begin with an underscore are private to this package, and are not shown.
-
     Parameters
     ----------
     more : TypedDict, optional
@@ -122,11 +120,7 @@ def _whole_signature(
     own: inspect.Signature, more: Any, like: Callable[..., Any] | None
 ) -> inspect.Signature:
     """The signature ``own`` with each keyword of ``more`` instead of ``**kwargs``."""
-    named = [
-        one
-        for one in own.parameters.values()
-        if one.kind is not one.VAR_KEYWORD and not one.name.startswith("_")
-    ]
+    named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
     defaults = {} if like is None else inspect.signature(like).parameters
     taken = {one.name for one in named}
     extra = []

@@ -10,7 +10,7 @@ not contain the open store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,9 +21,9 @@ from zarrix._runtime.config import config
 from zarrix._stores.access import StoreAccess
 from zarrix._stores.awaited_methods import AwaitedMethods
 from zarrix._stores.below import KeysBelow
-from zarrix._stores.keys import is_document
+from zarrix._stores.keys import is_document, key_of
 from zarrix._stores.mapping_values import engine_of
-from zarrix._stores.sites import Site, of_engine
+from zarrix._stores.sites import Site, folder_of, of_engine
 
 __all__ = ["Store", "most_bytes"]
 
@@ -215,6 +215,18 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
         if prototype is not None or byte_range is not None or self._answers_awaited:
             return self._get_awaited(key, prototype, byte_range)
         return self._value(key, default)
+
+    def _folder(self) -> str | None:
+        """The real path of the folder of this machine that has the values; None without one."""
+        return folder_of(self._sites(""))
+
+    def _first_document(self, path: str, names: Sequence[str]) -> tuple[str, Any] | None:
+        """The first of some documents of a node that is stored, with its name."""
+        for name in names:
+            value = self._value(key_of(path, name))
+            if value is not None:
+                return name, value
+        return None
 
     def _value(self, key: str, default: Any = None) -> Any:
         """The value of ``key``; ``default`` if it is not stored."""

@@ -5,7 +5,7 @@ Keys are checked by the engine. Metadata documents are read up to a limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,19 @@ class EngineStore(Store):
         except InvalidKeyError:
             return default
         return default if value is None else value
+
+    def _first_document(self, path: str, names: Sequence[str]) -> tuple[str, Any] | None:
+        if type(self)._value is not EngineStore._value:
+            return super()._first_document(path, names)
+        get, most = self._engine.get, config.max_document_bytes
+        try:
+            for name in names:
+                value = get(self.engine_path(f"{path}/{name}" if path else name), most=most)
+                if value is not None:
+                    return name, value
+        except InvalidKeyError:
+            pass
+        return None
 
     def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
         """The values of those ``keys`` that are stored, in one call of the engine.

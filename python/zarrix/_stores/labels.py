@@ -12,11 +12,16 @@ __all__ = ["describe", "place"]
 def place(store: Any, key: str) -> str:
     """The label of the value of ``key``: its file, or its key."""
     root = getattr(store, "path", None)
-    return f"{public_url(root.rstrip('/'))}/{key}" if isinstance(root, str) else key
+    if not isinstance(root, str):
+        return key
+    root = root.rstrip("/")
+    return f"{public_url(root) if '://' in root else root}/{key}"
 
 
 def describe(store: Any, path: str) -> str:
     """The label of a node: its path on disk, or its name and kind of store."""
-    if isinstance(getattr(store, "path", None), str):
-        return repr(place(store, path).rstrip("/"))
-    return f"{'/' + path!r} of the {type(store).__name__}"
+    root = getattr(store, "path", None)
+    if not isinstance(root, str):
+        return f"{'/' + path!r} of the {type(store).__name__}"
+    root = root.rstrip("/")
+    return repr(f"{public_url(root) if '://' in root else root}/{path}".rstrip("/"))

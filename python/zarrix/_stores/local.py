@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir
+from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARRAY
 from zarrix._stores.overlap import refuse_overlap
@@ -57,10 +58,17 @@ class LocalStore(EngineStore):
 
     def _set_path(self, path: str | os.PathLike[str]) -> None:
         absolute = os.path.abspath(os.fsdecode(path))
-        if _is_file(absolute):
+        try:
+            # Asked once: another process may create the directory between two questions.
+            is_other = not stat.S_ISDIR(os.stat(absolute).st_mode)
+        except (OSError, ValueError):
+            # Nothing is there, or not for this user: the first read or write says so.
+            is_other = False
+        if is_other:
             raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
         # Refused here, because the engine is opened where a missing key is not an error.
-        utf8_path(absolute)
+        if not absolute.isascii():
+            utf8_path(absolute)
         self.path = absolute
 
     @property
@@ -71,14 +79,19 @@ class LocalStore(EngineStore):
 
         return Path(self.path)
 
-    def _open_engine(self) -> _engine.Store:
-        return _engine.LocalStore(utf8_path(self.path))
+    @cached_property
+    def _engine(self) -> _engine.Store:
+        path = self.path
+        return _engine.LocalStore(path if path.isascii() else utf8_path(path))
 
     def engine_path(self, path: str) -> str:
         return path.lower() if self.normalize_keys else path
 
     def _sites(self, path: str) -> list[Site]:
         return of_file(os.path.join(self.path, self.engine_path(path)))
+
+    def _folder(self) -> str:
+        return os.path.realpath(self.path)
 
     def dir_path(self, path: str | None = None) -> str:
         """The directory of the file system that holds ``path``.
@@ -226,8 +239,10 @@ class DirectoryStore(LocalStore):
         dimension_separator: str | None = None,
     ) -> None:
         self._set_path(path)
-        self.normalize_keys = normalize_keys
-        self._dimension_separator = normalize_dimension_separator(dimension_separator)
+        if normalize_keys:
+            self.normalize_keys = True
+        if dimension_separator is not None:
+            self._dimension_separator = normalize_dimension_separator(dimension_separator)
 
 
 class NestedDirectoryStore(DirectoryStore):
@@ -320,18 +335,6 @@ def _move(source: str, dest: str) -> None:
 
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     shutil.move(source, dest)
-
-
-def _is_file(path: str) -> bool:
-    """Whether there is something other than a directory.
-
-    It is asked once: another process may create the directory between two questions.
-    """
-    try:
-        return not stat.S_ISDIR(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        # Nothing is there, or not for this user: the first read or write says so.
-        return False
 
 
 def _remove_own_tree(path: str, owner: int) -> None:

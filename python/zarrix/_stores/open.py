@@ -17,7 +17,7 @@ from zarrix._stores.local import DirectoryStore
 from zarrix._stores.mapping import KVStore
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.path import StorePath, is_url, normalize_storage_path
-from zarrix._stores.registry import opener
+from zarrix._stores.registry import OPENERS, opener
 
 __all__ = ["StoreLike", "as_store"]
 
@@ -88,10 +88,12 @@ def _of_path(path: str, storage_options: Mapping[str, Any] | None) -> Store:
         raise ValueError(
             f"storage_options need a URL, such as 's3://bucket/data.zarr'; got {path!r}"
         )
-    opens = opener(f".{path.rpartition('.')[2]}")
-    store = None if opens is None else opens(path, None)
-    if store is not None:
-        return store
+    row = f".{path.rpartition('.')[2]}"
+    if row in OPENERS:
+        opens = opener(row)
+        store = None if opens is None else opens(path, None)
+        if store is not None:
+            return store
     if path.endswith(".n5") and not os.path.isdir(path):
         raise ValueError(f"{path!r}: N5 is not supported yet in this version")
     return DirectoryStore(path)

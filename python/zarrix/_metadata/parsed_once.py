@@ -1,0 +1,50 @@
+"""Documents of arrays, each parsed once while it is among the last ones.
+
+Parsing and binding are most of the cost of opening and of creating an array, and members of a group
+often have equal documents.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._runtime.config import config
+
+__all__ = ["parsed_once"]
+
+Parse = Callable[..., ArrayMetadata]
+
+_MOST_CACHED_BYTES = 2**14
+_MOST_CACHED = 256
+
+
+def parsed_once(label: str) -> Callable[[Parse], Parse]:
+    """A parser of documents that keeps the results for the last ones of moderate length.
+
+    The result for an equal document has the label of the call, or the default ``label``. A result
+    is not kept for a mapping, nor for another limit of the size of chunks.
+    """
+    return functools.partial(_keeping, label)
+
+
+def _keeping(label: str, parse: Parse) -> Parse:
+    kept: dict[tuple[bytes, str | None, int], ArrayMetadata] = {}
+
+    @functools.wraps(parse)
+    def parsed(document: Any, where: str = label, **separator: Any) -> ArrayMetadata:
+        if type(document) is not bytes or len(document) > _MOST_CACHED_BYTES:
+            return parse(document, where, **separator)
+        question = (document, separator.get("default_separator"), config.max_chunk_bytes)
+        found = kept.get(question)
+        if found is not None:
+            return found.at(where)
+        found = parse(document, where, **separator)
+        if len(kept) >= _MOST_CACHED:
+            kept.clear()
+        kept[question] = found
+        return found
+
+    return parsed
