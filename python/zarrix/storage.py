@@ -261,7 +261,7 @@ def init_array(
         filters=filters,
         object_codec=object_codec,
         dimension_separator=dimension_separator or target._dimension_separator,
-        where=key_of(name, array_meta_key),
+        label=key_of(name, array_meta_key),
     )
     chunks_in = None if chunk_store is None else as_store(chunk_store)
     with _new_node(_Location(target, name, 2, chunks_in), metadata, overwrite=overwrite):

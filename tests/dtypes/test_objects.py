@@ -334,7 +334,7 @@ def test_pickles_are_loaded_only_where_the_caller_says_so(tmp_path: Path) -> Non
 )
 def test_an_object_codec_that_makes_no_sense_is_refused(config: Any, words: str) -> None:
     with pytest.raises(MetadataError) as caught:
-        ElementCodec(config, None, (3,), where="a/.zarray")
+        ElementCodec(config, None, (3,), label="a/.zarray")
     assert words in str(caught.value)
     assert str(caught.value).startswith("a/.zarray: ")
 

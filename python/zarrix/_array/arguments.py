@@ -82,10 +82,10 @@ def new_metadata(
             if arguments.get("chunk_key_encoding") is not None:
                 raise ValueError("give chunk_key_encoding= or dimension_separator=, not both")
             arguments["chunk_key_encoding"] = ("default", separator)
-        metadata = v3.new_array(**arguments, where=where)
+        metadata = v3.new_array(**arguments, label=where)
     else:
         words = _arguments_of_v2(store, separator, arguments)
-        metadata = v2.new_array(**words, object_codec=object_codec, where=where)
+        metadata = v2.new_array(**words, object_codec=object_codec, label=where)
     return with_checksum(metadata) if checksum else metadata
 
 

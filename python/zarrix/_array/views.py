@@ -45,7 +45,7 @@ def metadata_of_view(
         order=metadata.order,
         filters=metadata.filters if filters is None else filters,
         dimension_separator=metadata.dimension_separator,
-        where="view()",
+        label="view()",
     )
 
 
@@ -62,7 +62,7 @@ def _v3(
         "fill_value": encode_fill(0 if fill_value is None else fill_value, dtype),
         "chunk_grid": grid,
     }
-    return v3.parse_array(document, where="view()")
+    return v3.parse_array(document, label="view()")
 
 
 def _fill_for(metadata: ArrayMetadata, dtype: np.dtype[Any]) -> Any:

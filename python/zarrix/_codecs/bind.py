@@ -40,7 +40,7 @@ def bind_chain(
     codecs: Iterable[Config],
     dtype: np.dtype[Any],
     chunk_shape: tuple[int, ...],
-    where: str,
+    label: str,
     fill: bytes | None = None,
     *,
     zarr_format: int = 3,
@@ -55,7 +55,7 @@ def bind_chain(
         The chain of the metadata, in encoding order.
     dtype, chunk_shape : dtype, tuple of int
         Of a decoded chunk.
-    where : str
+    label : str
         The metadata document, for messages.
     fill : bytes, optional
         The fill value as the bytes of an element; None for zeros.
@@ -76,13 +76,13 @@ def bind_chain(
     foreign: list[ForeignCodecs] = []
     chain = list(codecs)
     if zarr_format == 2:
-        filters = _Filters(dtype, chunk_shape, where, foreign, new=new)
+        filters = _Filters(dtype, chunk_shape, label, foreign, new=new)
         for left, codec in zip(reversed(range(len(chain))), chain, strict=True):
             key = "compressor" if has_compressor and not left else "filters"
-            filters.where = f"{where}: key {key!r}"
+            filters.where = f"{label}: key {key!r}"
             filters.one(codec)
         return filters.numbered(), foreign
-    walk = _Walk(dtype, chunk_shape, f"{where}: key 'codecs'", foreign, fill, new=new)
+    walk = _Walk(dtype, chunk_shape, f"{label}: key 'codecs'", foreign, fill, new=new)
     walk.all(chain)
     return walk.numbered(), foreign
 
@@ -445,5 +445,5 @@ def _cast_fill(fill: bytes, before: np.dtype[Any], after: np.dtype[Any]) -> byte
         return np.frombuffer(fill, before).astype(after).tobytes()
 
 
-def _codec_list(configuration: Mapping[str, Any], key: str, where: str) -> list[Config]:
-    return check_codecs(configuration.get(key), f"{where}: sharding_indexed has the {key!r}")
+def _codec_list(configuration: Mapping[str, Any], key: str, label: str) -> list[Config]:
+    return check_codecs(configuration.get(key), f"{label}: sharding_indexed has the {key!r}")

@@ -48,7 +48,7 @@ def split_chain(
     return arrays, middle, binary
 
 
-def stored_order(codecs: Iterable[Config], axes: int, where: str) -> tuple[int, ...]:
+def stored_order(codecs: Iterable[Config], axes: int, label: str) -> tuple[int, ...]:
     """The order in which the axes of an array are stored, from the transpositions of a chain.
 
     After a codec that gives a chunk another shape, its axes are no longer those of the array.
@@ -56,37 +56,37 @@ def stored_order(codecs: Iterable[Config], axes: int, where: str) -> tuple[int, 
     order = tuple(range(axes))
     for codec in codecs:
         if codec["name"] == "transpose":
-            order = tuple(order[axis] for axis in permutation(codec, axes, where))
+            order = tuple(order[axis] for axis in permutation(codec, axes, label))
         elif codec["name"] in ARRAY_TO_ARRAY and codec["name"] not in ELEMENTWISE:
             break
     return order
 
 
-def permutation(codec: Config, axes: int, where: str) -> tuple[int, ...]:
+def permutation(codec: Config, axes: int, label: str) -> tuple[int, ...]:
     order = codec.get("configuration", {}).get("order")
     if order in ("C", "F"):
         # Drafts of the specification had names for two of the orders.
         return tuple(range(axes)) if order == "C" else tuple(reversed(range(axes)))
     if not isinstance(order, list) or any(type(axis) is not int for axis in order):
         raise MetadataError(
-            f"{where}: codec 'transpose' has the order {shorten(order)}, which is not a list"
+            f"{label}: codec 'transpose' has the order {shorten(order)}, which is not a list"
         )
     if sorted(order) != list(range(axes)):
         raise MetadataError(
-            f"{where}: codec 'transpose' has the order {order}; expected each of the {axes} axes "
+            f"{label}: codec 'transpose' has the order {order}; expected each of the {axes} axes "
             "once"
         )
     return tuple(order)
 
 
-def reshaped(given: Any, shape: tuple[int, ...], where: str) -> tuple[int, ...]:
+def reshaped(given: Any, shape: tuple[int, ...], label: str) -> tuple[int, ...]:
     """The shape that a 'reshape' codec gives a chunk of ``shape``.
 
     References
     ----------
     Registry of Zarr extensions, codec ``reshape``.
     """
-    fault = f"{where}: reshape has the 'shape' {shorten(given)}"
+    fault = f"{label}: reshape has the 'shape' {shorten(given)}"
     if not isinstance(given, list) or not all(_is_extent(one, len(shape)) for one in given):
         raise MetadataError(
             f"{fault}; expected a list of lengths of at least 1, lists of axes below {len(shape)}, "

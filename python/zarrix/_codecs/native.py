@@ -23,7 +23,7 @@ __all__ = ["bind_numcodecs", "bind_registered", "dtype_after"]
 
 
 def bind_registered(
-    name: str, configuration: Config, dtype: DType, size: int | None, where: str
+    name: str, configuration: Config, dtype: DType, size: int | None, label: str
 ) -> Bound:
     """A registered codec that needs to know its input, bound to it.
 
@@ -39,13 +39,13 @@ def bind_registered(
     except (KeyError, TypeError, ValueError) as error:
         reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise MetadataError(
-            f"{where}: codec {name!r} has the configuration {shorten(dict(configuration))}, and "
+            f"{label}: codec {name!r} has the configuration {shorten(dict(configuration))}, and "
             f"{reason}"
         ) from None
 
 
 def bind_numcodecs(
-    config: dict[str, Any], dtype: DType, size: int | None, where: str, *, new: bool = False
+    config: dict[str, Any], dtype: DType, size: int | None, label: str, *, new: bool = False
 ) -> Bound:
     """A codec of numcodecs bound to elements of ``dtype`` and a chunk of ``size`` bytes.
 
@@ -55,7 +55,7 @@ def bind_numcodecs(
         With the codec's ``"id"``.
     dtype, size
         Of its input; a size of None depends on the data.
-    where : str
+    label : str
         Position in the document, for messages.
     new : bool
         Whether options that only an encoder uses are checked, too.
@@ -67,7 +67,7 @@ def bind_numcodecs(
     """
 
     def bind(given: dict[str, Any]) -> Bound:
-        return _bound(given, dtype, size, where)
+        return _bound(given, dtype, size, label)
 
     if new:
         return bind(config)
@@ -102,11 +102,11 @@ def _decoding(bound: Bound, config: Config, dtype: DType, reason: str) -> Bound:
     return bound
 
 
-def _bound(config: dict[str, Any], dtype: DType, size: int | None, where: str) -> Bound:
+def _bound(config: dict[str, Any], dtype: DType, size: int | None, label: str) -> Bound:
     codec_id = config["id"]
     if codec_id in OBJECT_CODECS and codec_id != "categorize":
         raise MetadataError(
-            f"{where}: codec {codec_id!r} is for variable-length elements; it is allowed only "
+            f"{label}: codec {codec_id!r} is for variable-length elements; it is allowed only "
             "as the first filter of an array with dtype object"
         )
     row = BY_ID.get(codec_id)
@@ -116,7 +116,7 @@ def _bound(config: dict[str, Any], dtype: DType, size: int | None, where: str) -
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise MetadataError(
-            f"{where}: codec {codec_id!r} has the configuration {config!r}, which {reason}"
+            f"{label}: codec {codec_id!r} has the configuration {config!r}, which {reason}"
         ) from None
     if row is None or bound.configuration is None:
         return bound
@@ -125,7 +125,7 @@ def _bound(config: dict[str, Any], dtype: DType, size: int | None, where: str) -
     if fault is not None and row.left_to_numcodecs:
         bound.configuration = None
     elif fault is not None:
-        raise MetadataError(f"{where}: {fault}")
+        raise MetadataError(f"{label}: {fault}")
     return bound
 
 

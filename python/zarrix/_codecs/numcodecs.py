@@ -102,7 +102,7 @@ def codec_config(codec: Any, argument: str = "compressor") -> dict[str, Any]:
     }
 
 
-def codec_object(config: Config, where: str = "codec") -> Any:
+def codec_object(config: Config, label: str = "codec") -> Any:
     """The numcodecs object that a configuration describes.
 
     Raises
@@ -127,9 +127,9 @@ def codec_object(config: Config, where: str = "codec") -> Any:
     except (TypeError, KeyError, OverflowError, ValueError) as error:
         if codec_id in codec_registry or not isinstance(error, ValueError):
             raise BadCompressorError(
-                f"{where}: {dict(config)!r} is not accepted: {error}"
+                f"{label}: {dict(config)!r} is not accepted: {error}"
             ) from None
-        raise _unknown(codec_id, where, codec_registry) from None
+        raise _unknown(codec_id, label, codec_registry) from None
 
 
 def _is_native(codec_id: str) -> bool:
@@ -164,7 +164,7 @@ class NativeCodec:
 NativeCodec.__module__ = "zarrix.codecs"
 
 
-def shown_codec(config: Config, where: str) -> Any:
+def shown_codec(config: Config, label: str) -> Any:
     """The codec of a stored array as an object, with valid encoder options.
 
     Raises
@@ -173,7 +173,7 @@ def shown_codec(config: Config, where: str) -> Any:
         As from `codec_object`.
     """
     try:
-        return codec_object(encodable_config(config), where)
+        return codec_object(encodable_config(config), label)
     except BadCompressorError:
         return NativeCodec(config)
 
@@ -227,13 +227,13 @@ def compression_config(compression: Any, options: Any = None) -> dict[str, Any] 
         ) from None
 
 
-def _unknown(codec_id: str, where: str, known: Iterable[str]) -> UnknownCodecError:
+def _unknown(codec_id: str, label: str, known: Iterable[str]) -> UnknownCodecError:
     for prefix, package in _PACKAGES.items():
         if codec_id.startswith(prefix):
             return UnknownCodecError(
-                f"{where}: codec {codec_id!r} is not installed; get it with: pip install {package}"
+                f"{label}: codec {codec_id!r} is not installed; get it with: pip install {package}"
             )
     return UnknownCodecError(
-        f"{where}: codec {codec_id!r} is neither native nor registered with "
+        f"{label}: codec {codec_id!r} is neither native nor registered with "
         f"numcodecs{suggestion(codec_id, known)}; import the package that registers it"
     )

@@ -80,7 +80,7 @@ class ElementCodec:
         fill_value: Any,
         shape: tuple[int, ...] = (),
         order: str = "C",
-        where: str = "",
+        label: str = "",
         allow_pickle: bool = False,
     ) -> None:
         self.name = str(config["id"])
@@ -95,16 +95,16 @@ class ElementCodec:
         if self.kind == "python":
             if self.name == "pickle" and not allow_pickle:
                 raise MetadataError(
-                    f"{where}: the codec 'pickle' executes code from the chunks; pass "
+                    f"{label}: the codec 'pickle' executes code from the chunks; pass "
                     "allow_pickle=True to create the array, or to open one whose writers you "
                     "trust"
                 )
             try:
-                self._encode, self._decode = _maker(self.name, where)(config)
+                self._encode, self._decode = _maker(self.name, label)(config)
             except (KeyError, TypeError, ValueError, LookupError) as error:
                 reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
                 raise MetadataError(
-                    f"{where}: codec {self.name!r} has the configuration {shorten(dict(config))}, "
+                    f"{label}: codec {self.name!r} has the configuration {shorten(dict(config))}, "
                     f"which {reason}"
                 ) from None
 
@@ -331,11 +331,11 @@ OBJECT_CODECS = (*_NATIVE, *_CODECS)
 """The ids of the codecs for variable-length elements."""
 
 
-def _maker(name: str, where: str) -> Callable[[Config], tuple[Encode, Decode]]:
+def _maker(name: str, label: str) -> Callable[[Config], tuple[Encode, Decode]]:
     found = _CODECS.get(name)
     if found is None:
         raise MetadataError(
-            f"{where}: an array of objects begins with an object codec, and {name!r} is none; "
+            f"{label}: an array of objects begins with an object codec, and {name!r} is none; "
             f"pass object_codec= with one of {', '.join(OBJECT_CODECS)}"
         )
     return found

@@ -109,12 +109,12 @@ class Run:
     codecs: list[tuple[Any, str]] = field(default_factory=list)
     encoded_bytes: int | None = None
 
-    def add(self, codec: Any, encoded_bytes: int | None, where: str) -> None:
+    def add(self, codec: Any, encoded_bytes: int | None, label: str) -> None:
         """Append a codec, given as its configuration or as an object that encodes and decodes.
 
-        ``where`` is its position in the document, for messages.
+        ``label`` is its position in the document, for messages.
         """
-        self.codecs.append((codec, where))
+        self.codecs.append((codec, label))
         self.encoded_bytes = encoded_bytes
 
 

@@ -24,16 +24,16 @@ _TEXTS = {
 }
 
 
-def codec_text(config: Config | None, where: str) -> str:
-    """The text of a codec of a v2 document; ``where`` is for the error if it is not known."""
+def codec_text(config: Config | None, label: str) -> str:
+    """The text of a codec of a v2 document; ``label`` is for the error if it is not known."""
     if config is None:
         return "None"
     if config.get("id") not in _TEXTS:
-        return repr(shown_codec(config, where))
+        return repr(shown_codec(config, label))
     try:
         config = encodable_config(config)
     except BadCompressorError:
-        return repr(shown_codec(config, where))
+        return repr(shown_codec(config, label))
     name, options = _TEXTS[config["id"]]
     given = {key: value for key, value in config.items() if key != "id"}
     if name == "Zstd" and given.get("checksum") is False:
@@ -42,7 +42,7 @@ def codec_text(config: Config | None, where: str) -> str:
     types = {key: str if key == "cname" else int for key in options}
     plain = all(type(given.get(key)) is kind for key, kind in types.items())
     if set(given) != set(options) or not plain or shuffle not in (None, *_SHUFFLES):
-        return repr(shown_codec(config, where))
+        return repr(shown_codec(config, label))
     shown = {key: repr(given[key]) for key in options}
     if shuffle is not None:
         shown["shuffle"] = _SHUFFLES[shuffle]

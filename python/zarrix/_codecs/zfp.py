@@ -47,7 +47,7 @@ class Zfp:
         configuration: Mapping[str, Any],
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
-        where: str,
+        label: str,
     ) -> None:
         self._options = _options(configuration)
         code = dtype.str[1:]
@@ -59,7 +59,7 @@ class Zfp:
             zfpy = import_module("zfpy")
         except ImportError:
             raise UnknownCodecError(
-                f"{where}: codec 'zfp' needs the package zfpy; get it with: "
+                f"{label}: codec 'zfp' needs the package zfpy; get it with: "
                 "pip install 'zarrix[zfp]'"
             ) from None
         self._zfpy = zfpy

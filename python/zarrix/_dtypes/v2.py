@@ -47,7 +47,7 @@ _PAGE_BYTES = 4096
 _NAMED_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[Any]:
+def require_supported(dtype: np.dtype[Any], label: str = "dtype") -> np.dtype[Any]:
     """Return ``dtype`` if its elements have a meaning outside this process.
 
     Raises
@@ -57,21 +57,21 @@ def require_supported(dtype: np.dtype[Any], where: str = "dtype") -> np.dtype[An
     """
     if dtype.hasobject and dtype.kind != "O":
         raise MetadataError(
-            f"{where}: {dtype} has objects inside a structure; store them in a separate array, "
+            f"{label}: {dtype} has objects inside a structure; store them in a separate array, "
             "with dtype=object"
         )
     if dtype.isbuiltin == 2:
         raise MetadataError(
-            f"{where}: {dtype} is an extension type that v2 cannot name; "
+            f"{label}: {dtype} is an extension type that v2 cannot name; "
             f"store it as {_same_size_integer(dtype)} with .view()"
         )
     if dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic":
         raise MetadataError(
-            f"{where}: {dtype} has generic units; name them, for example '{dtype.kind}8[ns]'"
+            f"{label}: {dtype} has generic units; name them, for example '{dtype.kind}8[ns]'"
         )
     if dtype.itemsize == 0:
         raise MetadataError(
-            f"{where}: elements of {dtype.str!r} have no bytes; give a length, for example 'S20'"
+            f"{label}: elements of {dtype.str!r} have no bytes; give a length, for example 'S20'"
         )
     return dtype
 
@@ -156,14 +156,14 @@ def encode_dtype(dtype: np.dtype[Any]) -> Any:
         ) from None
 
 
-def decode_dtype(document: Any, where: str = "dtype") -> np.dtype[Any]:
+def decode_dtype(document: Any, label: str = "dtype") -> np.dtype[Any]:
     """The dtype that a document names.
 
     Parameters
     ----------
     document : str or list
         The value of ``dtype`` in a ``.zarray``.
-    where : str
+    label : str
         Names the value in errors.
 
     Returns
@@ -189,14 +189,14 @@ def decode_dtype(document: Any, where: str = "dtype") -> np.dtype[Any]:
         dtype = _dtype_of(document)
     except (TypeError, ValueError, SyntaxError, IndexError, OverflowError, MemoryError) as error:
         raise MetadataError(
-            f"{where} is {shorten(document)}, which is not a NumPy dtype ({error}); expected "
+            f"{label} is {shorten(document)}, which is not a NumPy dtype ({error}); expected "
             "for example '<f4', '|S10', '<M8[ns]' or a list of [name, dtype] pairs"
         ) from None
     if dtype.subdtype is not None:
         raise MetadataError(
-            f"{where} is {shorten(document)}: an array of arrays; its axes belong in 'shape'"
+            f"{label} is {shorten(document)}: an array of arrays; its axes belong in 'shape'"
         )
-    return require_supported(dtype, where)
+    return require_supported(dtype, label)
 
 
 def _dtype_of(document: Any, depth: int = 0) -> np.dtype[Any]:
@@ -347,7 +347,7 @@ def _encode_float(value: Any) -> float | str:
     return number
 
 
-def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fill_value'") -> Any:
+def decode_fill_value(document: Any, dtype: np.dtype[Any], label: str = "key 'fill_value'") -> Any:
     """The element of ``dtype`` for a fill value in a document, or None.
 
     Everything that zarr 2.18 and older versions wrote is understood. A value that does not fit the
@@ -358,7 +358,7 @@ def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fi
     document : JSON value
         The value of ``fill_value`` in a ``.zarray``.
     dtype : numpy.dtype
-    where : str
+    label : str
         Names the value in errors.
 
     Returns
@@ -389,7 +389,7 @@ def decode_fill_value(document: Any, dtype: np.dtype[Any], where: str = "key 'fi
             return _decode_fill(document, dtype)
     except (TypeError, ValueError, OverflowError, RuntimeWarning) as error:
         raise MetadataError(
-            f"{where} is {shorten(document)}, which does not fit dtype {dtype.str!r} ({error}); "
+            f"{label} is {shorten(document)}, which does not fit dtype {dtype.str!r} ({error}); "
             f"expected {_EXPECTED.get(dtype.kind, 'a value of that dtype')} or null"
         ) from None
 

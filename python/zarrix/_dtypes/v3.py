@@ -81,7 +81,7 @@ _UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs"
 # Names
 
 
-def decode_data_type(document: Any, where: str) -> DType:
+def decode_data_type(document: Any, label: str) -> DType:
     """The dtype, in native byte order, of a data type in a document.
 
     Raises
@@ -93,7 +93,7 @@ def decode_data_type(document: Any, where: str) -> DType:
         return _dtype_of(document, 0)
     except (TypeError, ValueError, KeyError, OverflowError, MemoryError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise MetadataError(f"{where} is {shorten(document)}: {reason}") from None
+        raise MetadataError(f"{label} is {shorten(document)}: {reason}") from None
 
 
 def _dtype_of(document: Any, depth: int) -> DType:
@@ -360,7 +360,7 @@ def same_bytes(one: Any, other: Any, dtype: DType) -> bool:
     return np.asarray(one, dtype).tobytes() == np.asarray(other, dtype).tobytes()
 
 
-def decode_fill(document: Any, dtype: DType, where: str) -> Any:
+def decode_fill(document: Any, dtype: DType, label: str) -> Any:
     """The element of ``dtype`` for a fill value in a document.
 
     Raises
@@ -375,7 +375,7 @@ def decode_fill(document: Any, dtype: DType, where: str) -> Any:
     except (TypeError, ValueError, OverflowError, RuntimeWarning, KeyError) as error:
         expected = _EXPECTED.get(dtype.kind, "a value of it")
         raise MetadataError(
-            f"{where} is {shorten(document)}, which does not fit the data type of {dtype} "
+            f"{label} is {shorten(document)}, which does not fit the data type of {dtype} "
             f"({error}); expected {expected}"
         ) from None
 

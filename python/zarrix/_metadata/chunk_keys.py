@@ -36,7 +36,7 @@ class KeyEncoding(NamedTuple):
     suffix: str = ""
 
 
-def parse_key_encoding(encoding: Any, where: str) -> KeyEncoding:
+def parse_key_encoding(encoding: Any, label: str) -> KeyEncoding:
     """The encoding in a document.
 
     Raises
@@ -46,34 +46,34 @@ def parse_key_encoding(encoding: Any, where: str) -> KeyEncoding:
     """
     suffix = ""
     for _ in range(_MOST_NESTED):
-        name, configuration = extension(encoding, _KEY, where)
+        name, configuration = extension(encoding, _KEY, label)
         if name == "suffix":
             added = configuration.get("suffix")
-            _check_suffix(added, where)
+            _check_suffix(added, label)
             suffix = f"{added}{suffix}"
             # The example in the specification has the second spelling.
             base = next((key for key in _BASES if key in configuration), _BASES[0])
             encoding = configuration.get(base)
             continue
         if name not in ("default", "v2"):
-            raise wrong(where, _KEY, name, "'default', 'v2' and 'suffix'")
+            raise wrong(label, _KEY, name, "'default', 'v2' and 'suffix'")
         separator = configuration.get("separator", "/" if name == "default" else ".")
         if separator not in ("/", "."):
-            raise wrong(where, f"{_KEY}.configuration.separator", separator, "'/' or '.'")
+            raise wrong(label, f"{_KEY}.configuration.separator", separator, "'/' or '.'")
         return KeyEncoding(name, separator, suffix)
-    raise wrong(where, _KEY, "suffix", f"at most {_MOST_NESTED} suffixes of each other")
+    raise wrong(label, _KEY, "suffix", f"at most {_MOST_NESTED} suffixes of each other")
 
 
-def _check_suffix(suffix: Any, where: str) -> None:
+def _check_suffix(suffix: Any, label: str) -> None:
     key = f"{_KEY}.configuration.suffix"
     if not isinstance(suffix, str):
-        raise wrong(where, key, suffix, "a string")
+        raise wrong(label, key, suffix, "a string")
     # The suffix follows the digits of a key, so that only its first and last parts matter.
     parts = f"0{suffix}".split("/")
     if "\0" in suffix or any(part in ("", ".", "..") for part in parts):
-        raise wrong(where, key, suffix, "an end of a key without empty parts, '.', '..' or NUL")
+        raise wrong(label, key, suffix, "an end of a key without empty parts, '.', '..' or NUL")
     if any(part.endswith(".partial") for part in parts):
-        raise wrong(where, key, suffix, "an end other than '.partial', the end of partial files")
+        raise wrong(label, key, suffix, "an end other than '.partial', the end of partial files")
 
 
 def key_encoding_document(encoding: Any) -> dict[str, Any]:

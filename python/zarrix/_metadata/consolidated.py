@@ -27,7 +27,7 @@ Documents = dict[str, Any]
 _EMPTY = {"kind": "inline", "must_understand": False, "metadata": {}}
 
 
-def parse_v2(document: Any, where: str) -> Documents:
+def parse_v2(document: Any, label: str) -> Documents:
     """The documents in a ``.zmetadata``.
 
     Raises
@@ -35,12 +35,12 @@ def parse_v2(document: Any, where: str) -> Documents:
     MetadataError
         It has another format, or is not a mapping of keys to documents.
     """
-    members = json_loads(document, where)
+    members = json_loads(document, label)
     found = members.get("metadata") if isinstance(members, Mapping) else None
     version = members.get("zarr_consolidated_format") if isinstance(members, Mapping) else None
     if version != 1 or not isinstance(found, Mapping):
         raise MetadataError(
-            f"{where}: key 'zarr_consolidated_format' is {shorten(version)}; allowed: 1, beside "
+            f"{label}: key 'zarr_consolidated_format' is {shorten(version)}; allowed: 1, beside "
             "'metadata' with documents by key"
         )
     return {key: _without_own(one) for key, one in found.items()}
@@ -57,36 +57,36 @@ def encode_v2(documents: Documents, old: bytes | None = None) -> bytes:
     return json_dumps({**theirs, "metadata": documents, "zarr_consolidated_format": 1})
 
 
-def parse_v3(document: Any, where: str) -> Documents | None:
+def parse_v3(document: Any, label: str) -> Documents | None:
     """The documents in the ``zarr.json`` of a group, including its own; None if there are none."""
-    members = json_loads(document, where)
+    members = json_loads(document, label)
     inline = members.get("consolidated_metadata") if isinstance(members, Mapping) else None
     if inline is None:
         return None
     found = inline.get("metadata") if isinstance(inline, Mapping) else None
     if not isinstance(found, Mapping) or inline.get("kind") != "inline":
         raise MetadataError(
-            f"{where}: key 'consolidated_metadata' is {shorten(inline)}; allowed: kind 'inline', "
+            f"{label}: key 'consolidated_metadata' is {shorten(inline)}; allowed: kind 'inline', "
             "with documents by path under 'metadata'"
         )
     documents = {f"{path}/{ZARR_JSON}": _without_own(one) for path, one in found.items()}
     return {ZARR_JSON: members, **documents}
 
 
-def encode_v3(root: Any, documents: Documents, where: str) -> bytes:
+def encode_v3(root: Any, documents: Documents, label: str) -> bytes:
     """The group's ``zarr.json`` with other documents in it.
 
     Raises
     ------
     MetadataError
-        ``root`` is not a JSON object; the message starts with ``where``.
+        ``root`` is not a JSON object; the message starts with ``label``.
     """
     paths = sorted(
         (key.removesuffix(f"/{ZARR_JSON}") for key in documents if key != ZARR_JSON),
         key=lambda path: (path.count("/"), path),
     )
     inside = {path: _with_own(documents[f"{path}/{ZARR_JSON}"]) for path in paths}
-    members = dict(members_of(root, where))
+    members = dict(members_of(root, label))
     stored = members.get("consolidated_metadata")
     theirs = stored if isinstance(stored, Mapping) else {}
     inline = {**theirs, **_EMPTY, "metadata": inside}
@@ -113,21 +113,21 @@ def _without_own(document: Any) -> Any:
     return {key: one for key, one in document.items() if key != "consolidated_metadata"}
 
 
-def encode(old: bytes | None, documents: Documents, zarr_format: int, where: str) -> bytes:
+def encode(old: bytes | None, documents: Documents, zarr_format: int, label: str) -> bytes:
     """The consolidated metadata of either format; of v3 in the group's document ``old``."""
     if zarr_format == 2:
         return encode_v2(documents, old)
     if old is None:
         raise PathNotFoundError("the group is gone, and its metadata with it")
-    return encode_v3(old, documents, where)
+    return encode_v3(old, documents, label)
 
 
-def parse(document: Any, zarr_format: int, where: str) -> Documents | None:
+def parse(document: Any, zarr_format: int, label: str) -> Documents | None:
     """The documents in consolidated metadata of either format; None if there are none."""
     if document is None:
         return None
     read = parse_v2 if zarr_format == 2 else parse_v3
-    return read(document, where)
+    return read(document, label)
 
 
 @dataclass(frozen=True)

@@ -22,26 +22,26 @@ Shape = tuple[int, ...]
 _SHAPES = "chunk_grid.configuration.chunk_shapes"
 
 
-def parse_grid(grid: Any, shape: Shape, where: str) -> tuple[Shape, tuple[AxisGrid, ...] | None]:
+def parse_grid(grid: Any, shape: Shape, label: str) -> tuple[Shape, tuple[AxisGrid, ...] | None]:
     """The chunk shape (the longest lengths), and the axes if the grid is rectilinear."""
-    name, configuration = extension(grid, "chunk_grid", where)
+    name, configuration = extension(grid, "chunk_grid", label)
     if name == "regular":
-        return _chunk_shape(configuration.get("chunk_shape"), shape, where), None
+        return _chunk_shape(configuration.get("chunk_shape"), shape, label), None
     if name != "rectilinear":
-        raise wrong(where, "chunk_grid", name, "'regular' and 'rectilinear'")
+        raise wrong(label, "chunk_grid", name, "'regular' and 'rectilinear'")
     if configuration.get("kind") != "inline":
         kind = configuration.get("kind")
-        raise wrong(where, "chunk_grid.configuration.kind", kind, "'inline'")
+        raise wrong(label, "chunk_grid.configuration.kind", kind, "'inline'")
     given = configuration.get("chunk_shapes")
     if not isinstance(given, list) or len(given) != len(shape):
         expected = f"a list with the chunks of each axis of the shape {list(shape)}"
-        raise wrong(where, _SHAPES, given, expected)
+        raise wrong(label, _SHAPES, given, expected)
     axes = []
     for number, (spec, size) in enumerate(zip(given, shape, strict=True)):
         axis = axis_of(spec)
         if axis is None:
             raise wrong(
-                where,
+                label,
                 f"{_SHAPES}[{number}]",
                 spec,
                 "a length, or a list of lengths and [length, count] pairs, all of them whole "
@@ -49,25 +49,25 @@ def parse_grid(grid: Any, shape: Shape, where: str) -> tuple[Shape, tuple[AxisGr
             )
         if axis.end is not None and axis.end < size:
             expected = f"chunks that cover the axis of length {size}, not {axis.end} elements"
-            raise wrong(where, f"{_SHAPES}[{number}]", spec, expected)
+            raise wrong(label, f"{_SHAPES}[{number}]", spec, expected)
         axes.append(axis)
     return tuple(max(axis.lengths) for axis in axes), tuple(axes)
 
 
-def check_units(axes: tuple[AxisGrid, ...], shape: Shape, where: str) -> None:
+def check_units(axes: tuple[AxisGrid, ...], shape: Shape, label: str) -> None:
     """Raise an error if inner chunks of ``shape`` do not divide all shards."""
     for number, (axis, unit) in enumerate(zip(axes, shape, strict=True)):
         uneven = [length for length in sorted(axis.lengths) if length % unit]
         if uneven:
             expected = f"multiples of the inner chunks of {unit}, which {uneven[0]} is not"
-            raise wrong(where, f"{_SHAPES}[{number}]", axis.document(), expected)
+            raise wrong(label, f"{_SHAPES}[{number}]", axis.document(), expected)
 
 
-def _chunk_shape(given: Any, shape: Shape, where: str) -> Shape:
+def _chunk_shape(given: Any, shape: Shape, label: str) -> Shape:
     key = "chunk_grid.configuration.chunk_shape"
-    chunk = lengths(given, key, 1, where)
+    chunk = lengths(given, key, 1, label)
     if len(chunk) != len(shape):
-        raise wrong(where, key, given, f"one length per axis of the shape {list(shape)}")
+        raise wrong(label, key, given, f"one length per axis of the shape {list(shape)}")
     return chunk
 
 

@@ -67,13 +67,13 @@ def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
     return text.encode("ascii")
 
 
-def json_loads(text: Any, where: str = "JSON document") -> Any:
+def json_loads(text: Any, label: str = "JSON document") -> Any:
     """The value of a JSON document, given as bytes-like or str.
 
     Parameters
     ----------
     text : bytes-like or str
-    where : str
+    label : str
         Names the document in errors.
 
     Returns
@@ -84,7 +84,7 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     ------
     MetadataError
         It is nested too deep, or has more than ``config.max_document_bytes``; the message starts
-        with ``where``.
+        with ``label``.
     JSONDecodeError
         It is not JSON. It is a ``MetadataError``, and a ``json.JSONDecodeError``.
 
@@ -93,7 +93,7 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     >>> from zarrix.util import json_loads
     >>> json_loads(b'{"zarr_format": 2}')
     {'zarr_format': 2}
-    >>> json_loads("{", where=".zgroup")
+    >>> json_loads("{", label=".zgroup")
     Traceback (most recent call last):
         ...
     zarrix.errors.JSONDecodeError: .zgroup: not JSON (...)
@@ -101,15 +101,15 @@ def json_loads(text: Any, where: str = "JSON document") -> Any:
     data = text if isinstance(text, (str, bytes, bytearray)) else bytes(text)
     if len(data) > config.max_document_bytes:
         raise MetadataError(
-            f"{where}: more than {config.max_document_bytes} bytes, which is "
+            f"{label}: more than {config.max_document_bytes} bytes, which is "
             "config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise the limit if this is "
             "intended"
         )
     try:
         return json.loads(data)
     except RecursionError:
-        raise MetadataError(f"{where}: the JSON is nested too deep") from None
+        raise MetadataError(f"{label}: the JSON is nested too deep") from None
     except ValueError as error:
         # Bytes that are not text have no position in a text.
         at = getattr(error, "doc", ""), getattr(error, "pos", 0)
-        raise JSONDecodeError(f"{where}: not JSON ({error})", *at) from None
+        raise JSONDecodeError(f"{label}: not JSON ({error})", *at) from None

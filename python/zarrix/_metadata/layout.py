@@ -132,7 +132,7 @@ def _element_codec(metadata: ArrayMetadata, allow_pickle: bool) -> ElementCodec:
     """The element codec of this array of variable-length elements."""
     if metadata.zarr_format == 3:
         name = SERIALIZERS[data_type_name(metadata.dtype) or ""]
-        return ElementCodec({"id": name}, metadata.fill_value, where=metadata.where)
+        return ElementCodec({"id": name}, metadata.fill_value, label=metadata.where)
     assert metadata.filters is not None
     chunk_shape = tuple(max(length, 1) for length in metadata.chunk_shape)
     of_chunk = (chunk_shape, metadata.order, metadata.where, allow_pickle)

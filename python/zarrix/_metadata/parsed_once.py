@@ -21,27 +21,27 @@ _MOST_CACHED_BYTES = 2**14
 _MOST_CACHED = 256
 
 
-def parsed_once(label: str) -> Callable[[Parse], Parse]:
+def parsed_once(default: str) -> Callable[[Parse], Parse]:
     """A parser of documents that keeps the results for the last ones of moderate length.
 
-    The result for an equal document has the label of the call, or the default ``label``. A result
-    is not kept for a mapping, nor for another limit of the size of chunks.
+    The result for an equal document has the label of the call, or the ``default``. A result is not
+    kept for a mapping, nor for another limit of the size of chunks.
     """
-    return functools.partial(_keeping, label)
+    return functools.partial(_keeping, default)
 
 
-def _keeping(label: str, parse: Parse) -> Parse:
+def _keeping(default: str, parse: Parse) -> Parse:
     kept: dict[tuple[bytes, str | None, int], ArrayMetadata] = {}
 
     @functools.wraps(parse)
-    def parsed(document: Any, where: str = label, **separator: Any) -> ArrayMetadata:
+    def parsed(document: Any, label: str = default, **separator: Any) -> ArrayMetadata:
         if type(document) is not bytes or len(document) > _MOST_CACHED_BYTES:
-            return parse(document, where, **separator)
+            return parse(document, label, **separator)
         question = (document, separator.get("default_separator"), config.max_chunk_bytes)
         found = kept.get(question)
         if found is not None:
-            return found.at(where)
-        found = parse(document, where, **separator)
+            return found.at(label)
+        found = parse(document, label, **separator)
         if len(kept) >= _MOST_CACHED:
             kept.clear()
         kept[question] = found

@@ -21,14 +21,14 @@ from zarrix._stores.keys import ZARRAY
 __all__ = ["judge_replaced"]
 
 
-def judge_replaced(opened: bytes, where: str, separator: str | None, stored: bytes) -> None:
+def judge_replaced(opened: bytes, label: str, separator: str | None, stored: bytes) -> None:
     """Raise `ArrayReplacedError` if the chunks of ``stored`` differ from those of ``opened``.
 
     Parameters
     ----------
     opened : bytes
         The metadata by which the array was opened.
-    where : str
+    label : str
         Label of the metadata document, for messages; its name determines the format.
     separator : str or None
         The default separator of chunk keys in the store.
@@ -36,24 +36,24 @@ def judge_replaced(opened: bytes, where: str, separator: str | None, stored: byt
         The metadata that is stored now.
     """
     try:
-        new = _parse(stored, where, separator)
+        new = _parse(stored, label, separator)
     except MetadataError:
         # Written partly by a program that does not replace files atomically; ignored for now.
         return
-    old = _parse(opened, where, separator)
+    old = _parse(opened, label, separator)
     for what, read in _SAME.items():
         before, now = read(old, new), read(new, old)
         if before != now:
             raise ArrayReplacedError(
-                f"{where} describes another array than the one that was opened: {what} was "
+                f"{label} describes another array than the one that was opened: {what} was "
                 f"{shorten(before)} and is {shorten(now)}; open the array again"
             )
 
 
-def _parse(document: bytes, where: str, separator: str | None) -> ArrayMetadata:
-    if where.endswith(ZARRAY):
-        return v2.parse_array(document, where, default_separator=separator)
-    return v3.parse_array(document, where)
+def _parse(document: bytes, label: str, separator: str | None) -> ArrayMetadata:
+    if label.endswith(ZARRAY):
+        return v2.parse_array(document, label, default_separator=separator)
+    return v3.parse_array(document, label)
 
 
 def _grid(metadata: ArrayMetadata, other: ArrayMetadata) -> Any:

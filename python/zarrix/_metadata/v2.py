@@ -82,7 +82,7 @@ def new_array(
     filters: Any = None,
     object_codec: Any = None,
     dimension_separator: str | None = None,
-    where: str = ZARRAY,
+    label: str = ZARRAY,
 ) -> ArrayMetadata:
     """The metadata that zarr 2.18's ``init_array`` would store for these arguments.
 
@@ -96,7 +96,7 @@ def new_array(
         `zarrix._codecs.numcodecs`.
     object_codec : codec, optional
         The codec of variable-length elements; the first of the filters.
-    where : str
+    label : str
         Label of the new document, for messages.
 
     Raises
@@ -120,7 +120,7 @@ def new_array(
         compressor=normalize_compressor(compressor) if lengths else None,
         separator=normalize_dimension_separator(dimension_separator),
         extra={},
-        where=where,
+        label=label,
     )
     encode_dtype(element)
     check_domains(metadata.codecs, element)
@@ -157,7 +157,7 @@ def _with_object_codec(
 
 @parsed_once(ZARRAY)
 def parse_array(
-    document: Any, where: str = ZARRAY, *, default_separator: str | None = None
+    document: Any, label: str = ZARRAY, *, default_separator: str | None = None
 ) -> ArrayMetadata:
     """The array that a ``.zarray`` document describes.
 
@@ -165,7 +165,7 @@ def parse_array(
     ----------
     document : bytes, str or Mapping
         A mapping is parsed JSON, as in consolidated metadata.
-    where : str
+    label : str
         Label of the document, with which messages begin.
     default_separator : "/", "." or None
         Separator of chunk keys if the document names none; 2.18 takes it from the store.
@@ -175,29 +175,29 @@ def parse_array(
     MetadataError
         It is not JSON, lacks a key, or contradicts itself.
     """
-    members = members_of(document, where)
+    members = members_of(document, label)
     missing = [key for key in _ARRAY_KEYS if key not in members]
     if missing:
         raise MetadataError(
-            f"{where}: lacks the key {', '.join(map(repr, missing))}; a v2 array has "
+            f"{label}: lacks the key {', '.join(map(repr, missing))}; a v2 array has "
             f"{', '.join(_ARRAY_KEYS)}"
         )
-    _check_format(members, where)
-    shape = _lengths(members["shape"], "shape", where)
-    chunk_shape = _lengths(members["chunks"], "chunks", where)
-    dtype = decode_dtype(members["dtype"], f"{where}: key 'dtype'")
+    _check_format(members, label)
+    shape = _lengths(members["shape"], "shape", label)
+    chunk_shape = _lengths(members["chunks"], "chunks", label)
+    dtype = decode_dtype(members["dtype"], f"{label}: key 'dtype'")
     separator = members.get("dimension_separator")
     if separator not in (None, ".", "/"):
-        raise _wrong(where, "dimension_separator", separator, "'.' or '/'")
+        raise _wrong(label, "dimension_separator", separator, "'.' or '/'")
     order = members["order"]
     if order not in ("C", "F"):
-        raise _wrong(where, "order", order, "'C' or 'F'")
-    filters = _codec_list(members["filters"], where)
-    fill_value = decode_fill_value(members["fill_value"], dtype, f"{where}: key 'fill_value'")
+        raise _wrong(label, "order", order, "'C' or 'F'")
+    filters = _codec_list(members["filters"], label)
+    fill_value = decode_fill_value(members["fill_value"], dtype, f"{label}: key 'fill_value'")
     if is_variable(dtype):
         if not filters or filters[0]["id"] not in OBJECT_CODECS:
             allowed = f"a list that begins with an object codec: {', '.join(OBJECT_CODECS)}"
-            raise _wrong(where, "filters", members["filters"], allowed)
+            raise _wrong(label, "filters", members["filters"], allowed)
         fill_value = decode_object_fill(fill_value, filters[0])
     return _assemble(
         shape=shape,
@@ -206,14 +206,14 @@ def parse_array(
         fill_value=fill_value,
         order=order,
         filters=filters,
-        compressor=_codec(members["compressor"], "compressor", where),
+        compressor=_codec(members["compressor"], "compressor", label),
         separator=separator or default_separator,
         extra={
             key: value
             for key, value in members.items()
             if key not in _ARRAY_KEYS and key != "dimension_separator"
         },
-        where=where,
+        label=label,
     )
 
 
@@ -245,12 +245,12 @@ def _spelled(codec: Mapping[str, Any]) -> Mapping[str, Any]:
     return codec
 
 
-def parse_group(document: Any, where: str = ZGROUP) -> GroupMetadata:
+def parse_group(document: Any, label: str = ZGROUP) -> GroupMetadata:
     """The group that a ``.zgroup`` document describes; `MetadataError` if it is invalid."""
-    members = members_of(document, where)
+    members = members_of(document, label)
     if "zarr_format" not in members:
-        raise MetadataError(f"{where}: lacks the key 'zarr_format'; a v2 group has it")
-    _check_format(members, where)
+        raise MetadataError(f"{label}: lacks the key 'zarr_format'; a v2 group has it")
+    _check_format(members, label)
     extra = {key: value for key, value in members.items() if key != "zarr_format"}
     return GroupMetadata(zarr_format=2, extra=extra)
 
@@ -260,12 +260,12 @@ def group_document(metadata: GroupMetadata | None = None) -> bytes:
     return json_dumps({**(metadata.extra if metadata else {}), "zarr_format": 2})
 
 
-def parse_attributes(document: Any, where: str = ZATTRS) -> dict[str, Any]:
+def parse_attributes(document: Any, label: str = ZATTRS) -> dict[str, Any]:
     """The attributes in a ``.zattrs`` document; `MetadataError` if it is not a JSON object."""
-    return dict(members_of(document, where))
+    return dict(members_of(document, label))
 
 
-def attributes_document(attributes: Mapping[Any, Any], where: str = ZATTRS) -> bytes:
+def attributes_document(attributes: Mapping[Any, Any], label: str = ZATTRS) -> bytes:
     """The ``.zattrs`` document of attributes, as zarr 2.18 writes it.
 
     Keys that are not strings become strings, with a ``DeprecationWarning`` as in 2.18.
@@ -290,7 +290,7 @@ def attributes_document(attributes: Mapping[Any, Any], where: str = ZATTRS) -> b
                 json_dumps(value)
             except (TypeError, ValueError, RecursionError):
                 raise TypeError(
-                    f"{where}: attribute {key!r} is a {type(value).__name__} that cannot be "
+                    f"{label}: attribute {key!r} is a {type(value).__name__} that cannot be "
                     f"written as JSON ({error}); use str, int, float, bool, None, lists or dicts"
                 ) from None
         raise
@@ -307,9 +307,9 @@ def _assemble(
     compressor: Mapping[str, Any] | None,
     separator: str | None,
     extra: Mapping[str, Any],
-    where: str,
+    label: str,
 ) -> ArrayMetadata:
-    _check_chunks(shape, chunk_shape, dtype, where)
+    _check_chunks(shape, chunk_shape, dtype, label)
     codecs: list[Mapping[str, Any]] = []
     if order == "F":
         axes = list(reversed(range(len(shape))))
@@ -328,26 +328,26 @@ def _assemble(
         key_encoding=("v2", separator),
         has_compressor=compressor is not None,
         extra=extra,
-        where=where,
+        where=label,
     )
 
 
 def _check_chunks(
-    shape: tuple[int, ...], chunk_shape: tuple[int, ...], dtype: np.dtype[Any], where: str
+    shape: tuple[int, ...], chunk_shape: tuple[int, ...], dtype: np.dtype[Any], label: str
 ) -> None:
     if len(shape) > _MAX_AXES:
-        raise _wrong(where, "shape", shape, f"at most {_MAX_AXES} axes")
+        raise _wrong(label, "shape", shape, f"at most {_MAX_AXES} axes")
     if len(chunk_shape) != len(shape):
-        raise _wrong(where, "chunks", chunk_shape, f"one length per axis of the shape {shape}")
+        raise _wrong(label, "chunks", chunk_shape, f"one length per axis of the shape {shape}")
     for axis, (size, length) in enumerate(zip(shape, chunk_shape, strict=True)):
         if length == 0 and size > 0:
             raise _wrong(
-                where, "chunks", chunk_shape, f"at least 1 on axis {axis}, which has length {size}"
+                label, "chunks", chunk_shape, f"at least 1 on axis {axis}, which has length {size}"
             )
     chunk_bytes = math.prod(max(length, 1) for length in chunk_shape) * dtype.itemsize
     if chunk_bytes > config.max_chunk_bytes:
         raise _wrong(
-            where,
+            label,
             "chunks",
             chunk_shape,
             f"chunks of at most {size_text(config.max_chunk_bytes)} "
@@ -356,38 +356,38 @@ def _check_chunks(
         )
 
 
-def _check_format(members: Mapping[str, Any], where: str) -> None:
+def _check_format(members: Mapping[str, Any], label: str) -> None:
     if members["zarr_format"] != 2 or isinstance(members["zarr_format"], bool):
-        raise _wrong(where, "zarr_format", members["zarr_format"], "2")
+        raise _wrong(label, "zarr_format", members["zarr_format"], "2")
 
 
-def _lengths(value: Any, key: str, where: str) -> tuple[int, ...]:
+def _lengths(value: Any, key: str, label: str) -> tuple[int, ...]:
     if not isinstance(value, (list, tuple)):
-        raise _wrong(where, key, value, "a list of whole numbers, one per axis")
+        raise _wrong(label, key, value, "a list of whole numbers, one per axis")
     for length in value:
         if type(length) is not int or not 0 <= length <= _MAX_LENGTH:
-            raise _wrong(where, key, value, "whole numbers from 0 to 2**63-1")
+            raise _wrong(label, key, value, "whole numbers from 0 to 2**63-1")
     return tuple(value)
 
 
-def _codec_list(value: Any, where: str) -> tuple[Mapping[str, Any], ...] | None:
+def _codec_list(value: Any, label: str) -> tuple[Mapping[str, Any], ...] | None:
     if value is None:
         return None
     if not isinstance(value, list):
-        raise _wrong(where, "filters", value, "a list of codecs or null")
-    return tuple(codec for one in value if (codec := _codec(one, "filters", where)))
+        raise _wrong(label, "filters", value, "a list of codecs or null")
+    return tuple(codec for one in value if (codec := _codec(one, "filters", label)))
 
 
-def _codec(value: Any, key: str, where: str) -> Mapping[str, Any] | None:
+def _codec(value: Any, key: str, label: str) -> Mapping[str, Any] | None:
     if value is None and key == "compressor":
         return None
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
-        raise _wrong(where, key, value, "an object with the codec's name under 'id', or null")
+        raise _wrong(label, key, value, "an object with the codec's name under 'id', or null")
     return value
 
 
-def _wrong(where: str, key: str, value: Any, allowed: str) -> MetadataError:
-    return MetadataError(f"{where}: key {key!r} is {shorten(value)}; allowed: {allowed}")
+def _wrong(label: str, key: str, value: Any, allowed: str) -> MetadataError:
+    return MetadataError(f"{label}: key {key!r} is {shorten(value)}; allowed: {allowed}")
 
 
 ARRAY_ENCODERS[2] = array_document

@@ -114,7 +114,7 @@ def new_array(
     attributes: Mapping[str, Any] | None = None,
     chunk_key_encoding: Any = None,
     dimension_names: Any = None,
-    where: str = ZARR_JSON,
+    label: str = ZARR_JSON,
 ) -> ArrayMetadata:
     """The metadata of a new v3 array.
 
@@ -127,7 +127,7 @@ def new_array(
         The whole chain, instead of filters, serializer, compressors and shards.
     order : "C" or "F"
         "F" stores the axes of a chunk in reverse order, by a transpose codec.
-    where : str
+    label : str
         Label of the new document, for messages.
 
     Raises
@@ -175,7 +175,7 @@ def new_array(
         document["dimension_names"] = list(dimension_names)
     document.update(zarr_format=3, node_type="array", storage_transformers=[])
     # Through JSON and back, so that tuples and NumPy numbers become what a reader will see.
-    metadata = parse_array(_dumps(document, where), where)
+    metadata = parse_array(_dumps(document, label), label)
     check_domains(metadata.codecs, metadata.dtype)
     metadata.layout(new=True)
     return metadata
@@ -289,33 +289,33 @@ def _node_type_cached(document: bytes) -> str | None:
     return kind if kind in ("array", "group") else None
 
 
-def node_type(document: Any, where: str) -> str:
+def node_type(document: Any, label: str) -> str:
     """The kind of node of a ``zarr.json``: ``"array"`` or ``"group"``."""
-    return kind_and_members(document, where)[0]
+    return kind_and_members(document, label)[0]
 
 
-def kind_and_members(document: Any, where: str) -> tuple[str, Mapping[str, Any] | None]:
+def kind_and_members(document: Any, label: str) -> tuple[str, Mapping[str, Any] | None]:
     """The kind of node of a ``zarr.json``, and the parsed document if it was parsed for that."""
     if isinstance(document, bytes) and len(document) <= _MOST_CACHED_BYTES:
         known = _node_type_cached(document)
         if known is not None:
             return known, None
-    members = members_of(document, where)
+    members = members_of(document, label)
     kind = members.get("node_type")
     if kind not in ("array", "group"):
-        raise _wrong(where, "node_type", kind, "'array' or 'group'")
+        raise _wrong(label, "node_type", kind, "'array' or 'group'")
     return str(kind), members
 
 
 @parsed_once(ZARR_JSON)
-def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
+def parse_array(document: Any, label: str = ZARR_JSON) -> ArrayMetadata:
     """The array that a ``zarr.json`` document describes.
 
     Parameters
     ----------
     document : bytes, str or Mapping
         A mapping is parsed JSON, as in consolidated metadata.
-    where : str
+    label : str
         Label of the document, with which messages begin.
 
     Raises
@@ -325,67 +325,67 @@ def parse_array(document: Any, where: str = ZARR_JSON) -> ArrayMetadata:
     UnknownCodecError
         A codec is not known.
     """
-    members = members_of(document, where)
+    members = members_of(document, label)
     missing = [key for key in _ARRAY_KEYS if key not in members]
     if missing:
         raise MetadataError(
-            f"{where}: lacks the key {', '.join(map(repr, missing))}; a v3 array has "
+            f"{label}: lacks the key {', '.join(map(repr, missing))}; a v3 array has "
             f"{', '.join(_ARRAY_KEYS)}"
         )
-    _check_node(members, "array", _KNOWN_KEYS, where)
+    _check_node(members, "array", _KNOWN_KEYS, label)
     transformers = members.get("storage_transformers") or []
     if transformers:
         names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
         raise _wrong(
-            where,
+            label,
             "storage_transformers",
             names,
             "an empty list, because zarrix supports no storage transformers",
         )
-    shape = _lengths(members["shape"], "shape", 0, where)
-    dtype = decode_data_type(members["data_type"], f"{where}: key 'data_type'")
-    codecs = tuple(check_codecs(members["codecs"], f"{where}: key 'codecs' is"))
-    keys = parse_key_encoding(members["chunk_key_encoding"], where)
-    chunk_shape, rectilinear = parse_grid(members["chunk_grid"], shape, where)
+    shape = _lengths(members["shape"], "shape", 0, label)
+    dtype = decode_data_type(members["data_type"], f"{label}: key 'data_type'")
+    codecs = tuple(check_codecs(members["codecs"], f"{label}: key 'codecs' is"))
+    keys = parse_key_encoding(members["chunk_key_encoding"], label)
+    chunk_shape, rectilinear = parse_grid(members["chunk_grid"], shape, label)
     metadata = ArrayMetadata(
         zarr_format=3,
         shape=shape,
         chunk_shape=chunk_shape,
         rectilinear=rectilinear,
         dtype=dtype,
-        fill_value=decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'"),
+        fill_value=decode_fill(members["fill_value"], dtype, f"{label}: key 'fill_value'"),
         codecs=tuple(map(CodecDocument, codecs)),
         key_encoding=keys[:2],
         key_suffix=keys.suffix,
         extra=members,
-        where=where,
+        where=label,
     )
-    _check_names(members.get("dimension_names"), shape, where)
+    _check_names(members.get("dimension_names"), shape, label)
     if rectilinear is not None and metadata.shard_codec is not None:
-        check_units(rectilinear, metadata.inner_chunk_shape, where)
-    _check_size(metadata, where)
+        check_units(rectilinear, metadata.inner_chunk_shape, label)
+    _check_size(metadata, label)
     return metadata
 
 
-def _check_names(names: Any, shape: tuple[int, ...], where: str) -> None:
+def _check_names(names: Any, shape: tuple[int, ...], label: str) -> None:
     if names is None:
         return
     valid = isinstance(names, list) and all(one is None or isinstance(one, str) for one in names)
     if not valid or len(names) != len(shape):
         expected = f"a list of {len(shape)} names, one per axis of the shape {list(shape)}, or null"
-        raise _wrong(where, "dimension_names", names, expected)
+        raise _wrong(label, "dimension_names", names, expected)
 
 
-def _check_size(metadata: ArrayMetadata, where: str) -> None:
+def _check_size(metadata: ArrayMetadata, label: str) -> None:
     """The unit of decoding and indexing must fit into memory."""
     item, whole = metadata.dtype.itemsize, math.prod(metadata.chunk_shape)
     inner = math.prod(metadata.inner_chunk_shape)
     needed = max(inner * item, 16 * (whole // inner) if whole != inner else 0)
     if len(metadata.shape) > _MAX_AXES:
-        raise _wrong(where, "shape", metadata.shape, f"at most {_MAX_AXES} axes")
+        raise _wrong(label, "shape", metadata.shape, f"at most {_MAX_AXES} axes")
     if needed > config.max_chunk_bytes or whole * item > MAX_LENGTH:
         raise _wrong(
-            where,
+            label,
             "chunk_grid.configuration.chunk_shape",
             metadata.chunk_shape,
             f"chunks of at most {size_text(config.max_chunk_bytes)} "
@@ -406,13 +406,13 @@ def array_document(metadata: ArrayMetadata) -> bytes:
     return _dumps(members, where)
 
 
-def parse_group(document: Any, where: str = ZARR_JSON) -> GroupMetadata:
+def parse_group(document: Any, label: str = ZARR_JSON) -> GroupMetadata:
     """The group that a ``zarr.json`` document describes; `MetadataError` if it is invalid."""
-    members = members_of(document, where)
+    members = members_of(document, label)
     for key in ("zarr_format", "node_type"):
         if key not in members:
-            raise MetadataError(f"{where}: lacks the key {key!r}; a v3 group has it")
-    _check_node(members, "group", _GROUP_KEYS, where)
+            raise MetadataError(f"{label}: lacks the key {key!r}; a v3 group has it")
+    _check_node(members, "group", _GROUP_KEYS, label)
     return GroupMetadata(dict(members.get("attributes", {})), extra=members)
 
 
@@ -423,34 +423,34 @@ def group_document(metadata: GroupMetadata) -> bytes:
     return _dumps(members, ZARR_JSON)
 
 
-def parse_attributes(document: Any, where: str = ZARR_JSON) -> dict[str, Any]:
+def parse_attributes(document: Any, label: str = ZARR_JSON) -> dict[str, Any]:
     """The attributes in a ``zarr.json``."""
-    attributes = members_of(document, where).get("attributes", {})
+    attributes = members_of(document, label).get("attributes", {})
     if not isinstance(attributes, Mapping):
-        raise _wrong(where, "attributes", attributes, "an object")
+        raise _wrong(label, "attributes", attributes, "an object")
     return dict(attributes)
 
 
-def attributes_document(document: Any, attributes: Mapping[str, Any], where: str) -> bytes:
+def attributes_document(document: Any, attributes: Mapping[str, Any], label: str) -> bytes:
     """The document with other attributes, and otherwise unchanged."""
-    members = dict(members_of(document, where))
+    members = dict(members_of(document, label))
     if "attributes" not in members:
         # In zarr-python's position: before the members that every node has.
         members = {"attributes": {}, **members}
-    return _dumps({**members, "attributes": dict(attributes)}, where)
+    return _dumps({**members, "attributes": dict(attributes)}, label)
 
 
-def _dumps(members: Mapping[str, Any], where: str) -> bytes:
+def _dumps(members: Mapping[str, Any], label: str) -> bytes:
     try:
         return json_dumps(members, indent=2, sort_keys=False)
     except (TypeError, ValueError, RecursionError) as error:
         for key, value in dict(members.get("attributes", {})).items():
             if not _is_json(value):
                 raise TypeError(
-                    f"{where}: attribute {key!r} is a {type(value).__name__} that cannot be "
+                    f"{label}: attribute {key!r} is a {type(value).__name__} that cannot be "
                     f"written as JSON ({error}); use str, int, float, bool, None, lists or dicts"
                 ) from None
-        raise MetadataError(f"{where}: cannot be written as JSON ({error})") from None
+        raise MetadataError(f"{label}: cannot be written as JSON ({error})") from None
 
 
 def _is_json(value: Any) -> bool:
@@ -461,20 +461,20 @@ def _is_json(value: Any) -> bool:
     return True
 
 
-def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], where: str) -> None:
+def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], label: str) -> None:
     if members["zarr_format"] != 3 or isinstance(members["zarr_format"], bool):
-        raise _wrong(where, "zarr_format", members["zarr_format"], "3")
+        raise _wrong(label, "zarr_format", members["zarr_format"], "3")
     if members["node_type"] != kind:
-        raise _wrong(where, "node_type", members["node_type"], repr(kind))
+        raise _wrong(label, "node_type", members["node_type"], repr(kind))
     attributes = members.get("attributes", {})
     if not isinstance(attributes, Mapping):
-        raise _wrong(where, "attributes", attributes, "an object")
+        raise _wrong(label, "attributes", attributes, "an object")
     for key, value in members.items():
         if key in known:
             continue
         if not isinstance(value, Mapping) or value.get("must_understand") is not False:
             raise MetadataError(
-                f"{where}: key {key!r} is an extension that this version does not know, and the "
+                f"{label}: key {key!r} is an extension that this version does not know, and the "
                 "document does not say with 'must_understand': false that it may be ignored"
             )
 

@@ -364,7 +364,7 @@ class Attributes(MutableMapping[str, Any]):
         if document is None:
             return {}
         parse = v3.parse_attributes if self._inside else v2.parse_attributes
-        return dict(parse(document, where=place(self.store, self.key)))
+        return dict(parse(document, label=place(self.store, self.key)))
 
     def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         if self.read_only:
@@ -415,7 +415,7 @@ def _as_json(attributes: dict[str, Any]) -> dict[str, Any]:
     return {name: _plain(value, f"attribute {name!r}") for name, value in attributes.items()}
 
 
-def _plain(value: Any, where: str) -> Any:
+def _plain(value: Any, label: str) -> Any:
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, np.bool_):
@@ -425,15 +425,15 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, numbers.Real):
         return float(value)
     if isinstance(value, dict):
-        return {_member(k, where): _plain(v, f"{where}[{k!r}]") for k, v in value.items()}
+        return {_member(k, label): _plain(v, f"{label}[{k!r}]") for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+        return [_plain(v, f"{label}[{i}]") for i, v in enumerate(value)]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufUTO":
-        return _plain(value.tolist(), where)
+        return _plain(value.tolist(), label)
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     what = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else name
-    raise TypeError(f"{where} is {what}, which JSON cannot express{_way_out(value)}")
+    raise TypeError(f"{label} is {what}, which JSON cannot express{_way_out(value)}")
 
 
 def _copied(value: Any) -> Any:
@@ -459,7 +459,7 @@ def _way_out(value: Any) -> str:
     return "; convert it with .tolist()" if hasattr(value, "tolist") else ""
 
 
-def _member(key: Any, where: str) -> str:
+def _member(key: Any, label: str) -> str:
     """Names inside a value, as ``json`` writes them."""
     if isinstance(key, str):
         return key
@@ -467,4 +467,4 @@ def _member(key: Any, where: str) -> str:
         return {True: "true", False: "false", None: "null"}[key]
     if isinstance(key, int | float):
         return repr(key)
-    raise TypeError(f"{where} has the name {key!r}, and names in JSON are strings")
+    raise TypeError(f"{label} has the name {key!r}, and names in JSON are strings")

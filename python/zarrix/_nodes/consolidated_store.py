@@ -218,10 +218,10 @@ class ConsolidatedStore(Store):
         return f"<consolidated {self._store!r}>"
 
 
-def _same(known: bytes | None, stored: bytes | None, where: str) -> bool:
+def _same(known: bytes | None, stored: bytes | None, label: str) -> bool:
     if known is None or stored is None:
         return known is stored
-    mine, theirs = json_loads(known, where), json_loads(stored, where)
+    mine, theirs = json_loads(known, label), json_loads(stored, label)
     for one in (mine, theirs):
         if isinstance(one, dict):
             one.pop("consolidated_metadata", None)

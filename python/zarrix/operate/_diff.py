@@ -219,7 +219,7 @@ def _attributes(survey: Survey, path: str) -> Mapping[str, Any]:
     prefix = f"{path}/" if path else ""
     if f"{prefix}{ZARRAY}" in survey.documents or f"{prefix}{ZGROUP}" in survey.documents:
         key = f"{prefix}{ZATTRS}"
-        return v2.parse_attributes(survey.documents.get(key, b"{}"), where=key)
+        return v2.parse_attributes(survey.documents.get(key, b"{}"), label=key)
     key = f"{prefix}{ZARR_JSON}"
     attributes: Mapping[str, Any] = members_of(survey.documents[key], key).get("attributes") or {}
     return attributes

@@ -211,12 +211,12 @@ def _open_array(survey: Survey, key: str, node: nodes.Node, parse: Callable[...,
 
 
 def _read_group(survey: Survey, key: str, document: bytes) -> None:
-    v2.parse_group(document, where=_where(survey, key))
+    v2.parse_group(document, label=_where(survey, key))
     survey.groups[_parts(key)[0]] = 2
 
 
 def _read_attributes(survey: Survey, key: str, document: bytes) -> None:
-    v2.parse_attributes(document, where=_where(survey, key))
+    v2.parse_attributes(document, label=_where(survey, key))
 
 
 def _read_node(survey: Survey, key: str, document: bytes) -> None:
@@ -224,7 +224,7 @@ def _read_node(survey: Survey, key: str, document: bytes) -> None:
     if v3.node_type(document, where) == "array":
         _open_array(survey, key, nodes.Node(3, "array", document), v3.parse_array)
         return
-    v3.parse_group(document, where=where)
+    v3.parse_group(document, label=where)
     survey.groups.setdefault(path, 3)
     consolidated = members_of(document, where).get("consolidated_metadata")
     if isinstance(consolidated, dict) and isinstance(consolidated.get("metadata"), dict):
