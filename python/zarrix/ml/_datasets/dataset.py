@@ -145,10 +145,10 @@ class Dataset(ABC):
 
     def _batch(self, draws: Draws, memory: Any = allocate) -> tuple[Batch, list[Entry]]:
         """A batch whose memory is not filled yet, and what fills it."""
-        batch = Batch()
+        batch, count = Batch(), len(draws)
         for column in self._shown():
             shape, axes = self._allocated(column)
-            out = memory((len(draws), *shape), column.dtype)
+            out = memory((count, *shape), column.dtype)
             batch[column.name] = out if axes is None else out.transpose(axes)
         batch.update(draws.extras)
         return batch, self._entries(draws, batch)

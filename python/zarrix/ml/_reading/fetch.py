@@ -30,7 +30,6 @@ __all__ = [
     "Progress",
     "Source",
     "fetch",
-    "is_native",
     "source_of",
 ]
 
@@ -72,6 +71,8 @@ class Source(NamedTuple):
     # As they were when the dataset was made.
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    # Whether the engine fills its windows; it reads no arrays in memory, views, or text.
+    is_native: bool
 
 
 def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: Any) -> Source:
@@ -92,7 +93,10 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
             "nan": column.nan.value if column.nan.kind == "fill" else None,
         }
         conversion = conversion_of(options, dtype, window, np.empty(0, column.dtype))[1]
-    return Source(array, padding, conversion, tuple(map(int, array.shape)), dtype)
+    is_native = (
+        type(array) is Array and options_of(array).cast_to is None and column.dtype.kind not in "OT"
+    )
+    return Source(array, padding, conversion, tuple(map(int, array.shape)), dtype, is_native)
 
 
 class Frozen:
@@ -144,12 +148,12 @@ def fetch(
     """
     native, numbers, sparse = [], [], []
     for number, entry in enumerate(entries):
-        array, padding, conversion, shape, dtype = entry.source
-        if isinstance(array, CSR):
-            sparse.append(number)
-            continue
-        if not is_native(entry):
-            _read_alone(entry, cancel)
+        array, padding, conversion, shape, dtype, is_native = entry.source
+        if not is_native:
+            if isinstance(array, CSR):
+                sparse.append(number)
+            else:
+                _read_alone(entry, cancel)
             continue
         snapshot = current_snapshot(array)
         # The shape and dtype of a native entry, without a call for each.
@@ -185,16 +189,6 @@ def _check_changed(entry: Entry) -> None:
             f"{array!r} had the shape {shape} and the data type {dtype} when the dataset was made "
             "of it; make the dataset again"
         )
-
-
-def is_native(entry: Entry) -> bool:
-    """Whether the engine fills an entry; it reads no arrays in memory, views, or text."""
-    array = entry.source.array
-    return (
-        type(array) is Array
-        and options_of(array).cast_to is None
-        and entry.out.dtype.kind not in "OT"
-    )
 
 
 def _read_sparse(

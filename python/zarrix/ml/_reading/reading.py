@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from zarrix.ml._reading.fetch import Cancel, Entry, Progress, fetch, is_native
+from zarrix.ml._reading.fetch import Cancel, Entry, Progress, fetch
 
 __all__ = ["Reading"]
 
@@ -44,7 +44,7 @@ class Reading:
         #: What ended the call, after `join`.
         self.error: BaseException | None = None
         # The engine counts its own entries; the others are read before its call.
-        self._native = [0, *itertools.accumulate(int(is_native(entry)) for entry in entries)]
+        self._native = [0, *itertools.accumulate(int(entry.source.is_native) for entry in entries)]
         self._thread = threading.Thread(
             target=self._run, args=(entries, cancel, ended), name="zarrix-reading", daemon=True
         )
