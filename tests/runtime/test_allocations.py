@@ -133,7 +133,7 @@ GROWING: dict[str, dict[str, str]] = {
     "engine/elements/histogram.rs": {"let bins = (1..edges.len())": ENTRIES},
     "engine/elements/summary.rs": {"let edges: Vec<T::Edge>": ENTRIES},
     "engine/read/batched.rs": {
-        "Self::Inner { found, .. } =>": "as many as found, which grew fallibly",
+        "Self::Inner(inner) =>": "as many as ranges, which grew fallibly",
         "Self::Pages(runs) =>": "pages of a chunk, which is in memory",
         "let jobs: Vec<ArrayJob": BATCH,
         "let chunks: Vec<ChunkRef": BATCH,

@@ -6,8 +6,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use zarrix_codec::ChainScratch;
-
 use crate::error::{CodecResult, EngineError, Result};
 use crate::layout::chunk::ChunkLayout;
 use crate::layout::document::Layout;
@@ -292,12 +290,6 @@ impl<'a> ReadBuffer<'a> {
             absent.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-/// The scratch buffers of a thread that decoding needs, without the one for encoded bytes.
-pub(crate) struct DecodeScratch<'a> {
-    pub chunk: &'a mut Vec<u8>,
-    pub chain: &'a mut ChainScratch,
 }
 
 /// The buffer of a write, as its tasks use it.

@@ -11,7 +11,8 @@ use std::ops::Range;
 use zarrix_codec::ChainScratch;
 use zarrix_codec::blosc::Frame;
 
-use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
+use crate::chunk::buffer::ReadBuffer;
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::lengths::check_length;
 use crate::chunk::planes::{decode_selected, is_partial};
 use crate::chunk::shard_index::Index;
@@ -28,12 +29,11 @@ use zarrix_codec::memory::zeros;
 
 /// Decodes the selection of one chunk to the buffer; `None` is a missing chunk.
 pub(crate) fn decode_chunk(
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     encoded: Option<&[u8]>,
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
     scratch: &mut DecodeScratch<'_>,
 ) -> CodecResult<()> {
+    let ChunkRead { chunk, selected, buffer } = *read;
     let Some(encoded) = encoded else {
         if let Some(objects) = buffer.objects {
             return objects.place(None, &Picks::new(chunk, selected, &[]));
@@ -42,17 +42,13 @@ pub(crate) fn decode_chunk(
         return Ok(());
     };
     match &chunk.encoding {
-        Encoding::Elements(elements) => {
-            decode_elements(chunk, elements, encoded, selected, buffer, scratch)
-        }
-        Encoding::Variable(variable) => {
-            decode_variable(chunk, variable, encoded, selected, buffer, scratch)
-        }
-        Encoding::Shard(shard) => decode_shard(chunk, shard, encoded, selected, buffer, scratch),
+        Encoding::Elements(elements) => decode_elements(read, elements, encoded, scratch),
+        Encoding::Variable(variable) => decode_variable(read, variable, encoded, scratch),
+        Encoding::Shard(shard) => decode_shard(read, shard, encoded, scratch),
     }
 }
 
-fn fill(chunk: &ChunkLayout, selected: &ChunkSelection<'_>, buffer: ReadBuffer<'_>) {
+fn fill(chunk: &ChunkLayout, selected: &ChunkSelection<'_>, buffer: &ReadBuffer<'_>) {
     match selected {
         ChunkSelection::Box { parts, base, .. } => {
             // A fill ignores the source side, so any strides are correct.
@@ -72,11 +68,9 @@ fn fill(chunk: &ChunkLayout, selected: &ChunkSelection<'_>, buffer: ReadBuffer<'
 }
 
 fn decode_shard(
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     shard: &Shard,
     encoded: &[u8],
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
     scratch: &mut DecodeScratch<'_>,
 ) -> CodecResult<()> {
     let unpacked;
@@ -87,52 +81,46 @@ fn decode_shard(
         &unpacked
     };
     let index = Index::of(shard, encoded, scratch.chain)?;
-    let cut = ShardSplit::new(shard, &chunk.shape, selected)?;
+    let cut = ShardSplit::new(shard, &read.chunk.shape, read.selected)?;
     for (entry, selected) in cut.entries() {
         scratch.chain.codec.poll_after(shard.inner.bytes)?;
         let inner = index.slice(entry, encoded)?;
-        decode_chunk(&shard.inner, inner, &selected, buffer, scratch)?;
+        decode_chunk(&read.inner(&shard.inner, &selected), inner, scratch)?;
     }
     Ok(())
 }
 
 fn decode_elements(
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
     encoded: &[u8],
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
     scratch: &mut DecodeScratch<'_>,
 ) -> CodecResult<()> {
-    if let Some(straight) = straight(chunk, elements, selected, buffer) {
+    if let Some(straight) = straight(read, elements) {
         // Codecs after the first one would read again what it has written.
-        scratch.chain.codec.bypass_caches(buffer.is_large() && elements.chain.decodes_parts());
+        scratch.chain.codec.bypass_caches(read.buffer.is_large() && elements.chain.decodes_parts());
         let decoded = elements.chain.decode_into(encoded, straight, scratch.chain);
         scratch.chain.codec.bypass_caches(false);
         return decoded;
     }
     if elements.chain.is_identity() {
-        check_length(encoded.len(), chunk.bytes)?;
-        scatter(encoded, chunk, elements, selected, buffer);
+        check_length(encoded.len(), read.chunk.bytes)?;
+        scatter(encoded, read, elements);
         return Ok(());
     }
-    let memory = Scratch::chunk_of(scratch.chunk, chunk.bytes)?;
+    let memory = Scratch::chunk_of(scratch.chunk, read.chunk.bytes)?;
     let Some(frame) = elements.chain.blocks(encoded)? else {
         elements.chain.decode_into(encoded, memory, scratch.chain)?;
-        scatter(memory, chunk, elements, selected, buffer);
+        scatter(memory, read, elements);
         return Ok(());
     };
-    decode_frame(&frame, None, chunk, elements, selected, buffer, (memory, scratch.chain))
+    decode_frame(&frame, None, read, elements, (memory, scratch.chain))
 }
 
 /// The part of the buffer that is the decoded chunk, if the whole chunk is selected and contiguous
 /// there.
-pub(crate) fn straight<'a>(
-    chunk: &ChunkLayout,
-    elements: &Elements,
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'a>,
-) -> Option<&'a mut [u8]> {
+pub(crate) fn straight<'a>(read: &ChunkRead<'a, '_>, elements: &Elements) -> Option<&'a mut [u8]> {
+    let ChunkRead { chunk, selected, buffer } = *read;
     let [only @ ChunkSelection::Box { parts, base, .. }] = selected else { return None };
     if !only.covers(&chunk.shape) {
         return None;
@@ -148,14 +136,9 @@ pub(crate) fn straight<'a>(
 }
 
 /// Copies the selection of a decoded chunk to the buffer.
-pub(crate) fn scatter(
-    decoded: &[u8],
-    chunk: &ChunkLayout,
-    elements: &Elements,
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
-) {
-    let item = buffer.layout.item_bytes;
+pub(crate) fn scatter(decoded: &[u8], read: &ChunkRead<'_, '_>, elements: &Elements) {
+    let ChunkRead { chunk, selected, buffer } = *read;
+    let item = read.item_bytes();
     for selected in selected {
         match selected {
             ChunkSelection::Box { parts, base, .. } => {
@@ -194,21 +177,19 @@ pub(crate) fn scatter(
 pub(crate) fn decode_frame(
     frame: &Frame<'_>,
     extents: Option<&[Range<usize>]>,
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
     (memory, chain): (&mut [u8], &mut ChainScratch),
 ) -> CodecResult<()> {
     if let Some(stored) = frame.stored() {
-        scatter(stored, chunk, elements, selected, buffer);
+        scatter(stored, read, elements);
         return Ok(());
     }
-    let item = buffer.layout.item_bytes;
-    if is_partial(frame, chunk, elements, selected, item) {
-        return decode_selected(frame, extents, chunk, elements, selected, buffer, (memory, chain));
+    if is_partial(frame, read, elements) {
+        return decode_selected(frame, extents, read, elements, (memory, chain));
     }
-    let block = frame.block_bytes();
+    let ChunkRead { chunk, selected, buffer } = *read;
+    let (block, item) = (frame.block_bytes(), read.item_bytes());
     let mut decoded = zeros::<bool>(frame.n_blocks())?;
     for selected in selected {
         walk(chunk, elements, selected, (block, item), &mut |bytes, dims, to| {

@@ -3,6 +3,7 @@
 //! All bytes are in memory here; no file of this room knows stores.
 
 pub(crate) mod buffer;
+pub(crate) mod chunk_read;
 pub(crate) mod codecs;
 pub(crate) mod decode;
 pub(crate) mod encode;

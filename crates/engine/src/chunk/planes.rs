@@ -10,9 +10,9 @@ use zarrix_codec::ChainScratch;
 use zarrix_codec::blosc::{Frame, Planes};
 use zarrix_codec::memory::zeros;
 
-use crate::chunk::buffer::ReadBuffer;
+use crate::chunk::chunk_read::ChunkRead;
 use crate::error::CodecResult;
-use crate::layout::chunk::{ChunkLayout, Elements};
+use crate::layout::chunk::Elements;
 use crate::memory::strides::Dim;
 use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Part;
@@ -29,15 +29,10 @@ const MIN_BLOCK_BYTES: usize = 1 << 10;
 const PIECE_BYTES: usize = 8 << 10;
 
 /// Whether [`decode_selected`] is the faster way to read a selection.
-pub(crate) fn is_partial(
-    frame: &Frame<'_>,
-    chunk: &ChunkLayout,
-    elements: &Elements,
-    selected: &[ChunkSelection<'_>],
-    item: usize,
-) -> bool {
+pub(crate) fn is_partial(frame: &Frame<'_>, read: &ChunkRead<'_, '_>, elements: &Elements) -> bool {
+    let (selected, item) = (read.selected, read.item_bytes());
     let count = || selected.iter().map(ChunkSelection::count).fold(0, usize::saturating_add);
-    let all = chunk.bytes / item;
+    let all = read.chunk.bytes / item;
     frame.has_planes()
         && frame.block_bytes() >= MIN_BLOCK_BYTES
         && frame.block_bytes().is_multiple_of(item)
@@ -62,13 +57,12 @@ fn has_long_runs(selected: &ChunkSelection<'_>, elements: &Elements, item: usize
 pub(crate) fn decode_selected(
     frame: &Frame<'_>,
     extents: Option<&[Range<usize>]>,
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
     (memory, chain): (&mut [u8], &mut ChainScratch),
 ) -> CodecResult<()> {
-    let (block, item) = (frame.block_bytes(), buffer.layout.item_bytes);
+    let ChunkRead { chunk, selected, buffer } = *read;
+    let (block, item) = (frame.block_bytes(), read.item_bytes());
     let in_order = matches!(selected, [ChunkSelection::Box { parts, .. }]
         if parts.iter().all(|part| matches!(part, Part::Strided { .. })));
     let decoded = zeros(frame.n_blocks())?;
@@ -167,8 +161,9 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
     use super::*;
+    use crate::chunk::buffer::ReadBuffer;
     use crate::layout::axes::PerAxis;
-    use crate::layout::chunk::Encoding;
+    use crate::layout::chunk::{ChunkLayout, Encoding};
     use crate::layout::document::Layout;
     use crate::memory::copy;
     use crate::selection::chunk_selection::{CopyPlan, Points};
@@ -268,16 +263,17 @@ mod tests {
     ) {
         let (chunk, item) = (layout.only_chunk().unwrap(), layout.item_bytes);
         let Encoding::Elements(elements) = &chunk.encoding else { return };
-        assert_eq!(is_partial(frame, chunk, elements, selected, item), is_wanted, "{selected:?}");
         let (mut got, mut expected) = (vec![0; decoded.len()], vec![0; decoded.len()]);
         by_definition(decoded, chunk, elements, selected, &mut expected, item);
         let extents = frame.extents().unwrap();
         for extents in [None, Some(extents.as_slice())] {
             got.fill(0);
-            let buffer = ReadBuffer::over(&mut got, layout);
+            let buffer = &ReadBuffer::over(&mut got, layout);
+            let read = &ChunkRead { chunk, selected, buffer };
+            assert_eq!(is_partial(frame, read, elements), is_wanted, "{selected:?}");
             let mut memory = vec![0xA5; decoded.len()];
             let scratch = (memory.as_mut_slice(), &mut ChainScratch::default());
-            decode_selected(frame, extents, chunk, elements, selected, buffer, scratch).unwrap();
+            decode_selected(frame, extents, read, elements, scratch).unwrap();
             assert!(got == expected, "{selected:?}");
         }
     }

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use zarrix_codec::{Codec, CodecError, EncodedSize, Scratch as CodecScratch};
 
-use crate::chunk::buffer::{DecodeScratch, Edit, ReadBuffer, WriteBuffer};
+use crate::chunk::buffer::{Edit, ReadBuffer, WriteBuffer};
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::decode::decode_chunk;
 use crate::chunk::encode::encode_chunk;
 use crate::chunk::shard_index::{NAME, damaged};
@@ -21,7 +22,7 @@ use crate::layout::document::Layout;
 use crate::layout::fill::Fill;
 use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Part;
-use crate::threads::scratch::{self, Scratch};
+use crate::threads::scratch;
 use zarrix_codec::memory::Grow;
 
 /// A shard whose elements lie one after the other in C order.
@@ -123,12 +124,10 @@ impl Codec for ShardCodec {
         if dst.len() != chunk.bytes {
             return Err(damaged(format!("a shard of {} bytes, not {}", chunk.bytes, dst.len())));
         }
-        let buffer = ReadBuffer::over(dst, &self.layout);
-        scratch::with(|s| {
-            let Scratch { chunk: memory, chain, .. } = s;
-            let scratch = &mut DecodeScratch { chunk: memory, chain };
-            decode_chunk(chunk, Some(src), &[self.selection()], buffer, scratch)
-        })
+        let selected = &[self.selection()];
+        let buffer = &ReadBuffer::over(dst, &self.layout);
+        let read = ChunkRead { chunk, selected, buffer };
+        scratch::with(|s| decode_chunk(&read, Some(src), &mut DecodeScratch::of(s)))
     }
 
     fn decode_bounded(

@@ -2,11 +2,11 @@
 
 use zarrix_codec::CodecError;
 
-use crate::chunk::buffer::{DecodeScratch, Edit, ReadBuffer};
+use crate::chunk::buffer::Edit;
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::error::CodecResult;
 use crate::layout::chunk::ChunkLayout;
 use crate::layout::variable::VariableChunk;
-use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::picks::Picks;
 use crate::threads::scratch::Scratch;
 
@@ -19,16 +19,14 @@ fn unprepared() -> CodecError {
 
 /// Decodes the selection of one stored chunk to the caller's memory.
 pub(crate) fn decode_variable(
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     variable: &VariableChunk,
     encoded: &[u8],
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
     scratch: &mut DecodeScratch<'_>,
 ) -> CodecResult<()> {
-    let objects = buffer.objects.ok_or_else(unprepared)?;
+    let objects = read.buffer.objects.ok_or_else(unprepared)?;
     let decoded = variable.decode(encoded, scratch.chunk, scratch.chain)?;
-    objects.place(Some(decoded), &Picks::new(chunk, selected, &variable.strides))
+    objects.place(Some(decoded), &Picks::new(read.chunk, read.selected, &variable.strides))
 }
 
 /// Replaces `out` by the new encoded bytes of the chunk, as `encode_chunk` does.

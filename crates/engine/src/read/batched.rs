@@ -15,7 +15,8 @@ use zarrix_store::{Edge, Fetched, Generation, Part, READ_ATTEMPTS, Request, Stor
 
 use crate::array::fetch::from_store;
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{DecodeScratch, ReadBuffer, Target};
+use crate::chunk::buffer::{ReadBuffer, Target};
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::decode::{decode_chunk, scatter};
 use crate::chunk::lengths::{check_length, check_max_length};
 use crate::chunk::shard_index::Index;
@@ -26,7 +27,7 @@ use crate::read::cached::{ALL, CachedVersion, Lookup, is_cacheable};
 use crate::read::job::Job;
 use crate::read::parts::selected_pages;
 use crate::read::strategy::ChunkStrategy;
-use crate::selection::chunk_selection::{ChunkSelection, ShardSplit};
+use crate::selection::chunk_selection::ShardSplit;
 use crate::threads::cancel::Interrupt;
 use crate::threads::pool;
 use crate::threads::scratch::{self, Scratch};
@@ -37,29 +38,33 @@ const BATCH: usize = 256;
 const REMOTE_BATCH: usize = 1024;
 /// Handing chunks up to this length to the pool costs more than it gains.
 const SMALL_CHUNK_BYTES: usize = 64 << 10;
+
 /// What is requested for one chunk.
 enum Step {
     Whole,
     Index,
-    /// Inner chunks of a shard, in ascending order: entry of the index, and where its bytes lie;
-    /// and the cached ones, which count if the shard still has that generation.
-    Inner {
-        index: Arc<Index>,
-        generation: Generation,
-        found: Vec<(usize, Range<u64>)>,
-        cached: HashMap<usize, Lookup>,
-    },
+    Inner(InnerChunks),
     /// Only the generation of a chunk, all of whose selection is cached.
     Cached(CachedVersion, Lookup),
     /// Some bytes of a chunk without a codec.
     Pages(Vec<Range<usize>>),
 }
 
+/// The selected inner chunks of a shard of one generation, by their entries in its index.
+struct InnerChunks {
+    index: Arc<Index>,
+    generation: Generation,
+    /// Where the bytes of those lie that are requested, ascending.
+    ranges: Vec<(usize, Range<u64>)>,
+    /// Those that are cached, which count if the shard still has that generation.
+    cached: HashMap<usize, Lookup>,
+}
+
 impl Step {
     fn ranges(&self) -> Vec<Range<u64>> {
         match self {
             Self::Whole | Self::Index | Self::Cached(..) => Vec::new(),
-            Self::Inner { found, .. } => found.iter().map(|(_, range)| range.clone()).collect(),
+            Self::Inner(inner) => inner.ranges.iter().map(|(_, range)| range.clone()).collect(),
             Self::Pages(runs) => runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
         }
     }
@@ -76,9 +81,13 @@ pub(crate) struct ArrayJob<'t, 'a> {
     pub job: Job<'a>,
 }
 
-impl<'t> ArrayJob<'t, '_> {
+impl<'t, 'a> ArrayJob<'t, 'a> {
     fn buffer(&self) -> ReadBuffer<'t> {
         ReadBuffer::new(self.target, &self.array.layout)
+    }
+
+    fn read<'b>(&'b self, chunk: &'b ChunkLayout, buffer: &'b ReadBuffer<'b>) -> ChunkRead<'b, 'a> {
+        ChunkRead { chunk, selected: &self.job.selected, buffer }
     }
 }
 
@@ -110,8 +119,9 @@ pub(crate) fn read_batches<'t, 'a>(
         let keys: Vec<String> = keys.collect();
         let mut steps = Vec::with_capacity(jobs.len());
         for (index, (one, key)) in jobs.iter().zip(&keys).enumerate() {
-            let (chunk, buffer) = (&chunks[index], one.buffer());
-            let first = scratch::with(|s| one.array.first_step(chunk, &one.job, key, buffer, s))?;
+            let buffer = one.buffer();
+            let (read, coords) = (one.read(&chunks[index], &buffer), &one.job.coords);
+            let first = scratch::with(|s| one.array.first_step(&read, coords, key, s))?;
             match first {
                 Some(step) => steps.push((index, step)),
                 None => has_read(begin + index)?,
@@ -137,18 +147,18 @@ impl ArrayIO {
     /// The first request for a chunk; `None` if nothing needs to be requested.
     fn first_step(
         &self,
-        chunk: &ChunkLayout,
-        Job { coords, selected }: &Job<'_>,
+        read: &ChunkRead<'_, '_>,
+        coords: &[u64],
         key: &str,
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
+        let ChunkRead { chunk, selected, .. } = *read;
         match self.chunk_strategy(chunk, coords, selected) {
             ChunkStrategy::Cached(elements) => {
                 let Some(version) = self.known_version(chunk, key) else {
                     return Ok(Some(Step::Whole));
                 };
-                let cached = version.look(chunk, elements, ALL, selected, buffer);
+                let cached = version.look(read, elements, ALL);
                 let cached = cached.map_err(|source| corrupt(key, 0, source))?;
                 Ok(Some(if cached.is_all() { Step::Cached(version, cached) } else { Step::Whole }))
             }
@@ -158,7 +168,7 @@ impl ArrayIO {
                 Some((index, generation)) => {
                     s.key.clear();
                     s.key.push_str(key);
-                    self.inner_step(chunk, shard, selected, index, generation, buffer, s)
+                    self.inner_step(read, shard, index, generation, s)
                 }
             },
             ChunkStrategy::ByteRanges(elements) => {
@@ -176,122 +186,125 @@ impl ArrayIO {
     }
 
     /// Decodes the answer for the chunk at `s.key`; returns the next request, if any.
-    ///
-    /// It is long because each pair of a request and an answer is one arm.
     fn decode_answer(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         step: &Step,
         answer: &Fetched,
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
-        match (step, answer, &chunk.encoding) {
-            (Step::Inner { .. }, Fetched::Absent, _) => {
-                self.indexes.forget(&s.key);
-                Ok(Some(Step::Index))
-            }
-            (_, Fetched::Absent, _) => {
-                self.decode_whole(chunk, None, selected, buffer, s).map(|()| None)
-            }
-            (Step::Index, Fetched::Bytes(stored, generation, total), Encoding::Shard(shard)) => {
-                let index = Index::from_edge(shard, stored, *total, &mut s.chain)
+        let Fetched::Bytes(bytes, generation, total) = answer else {
+            return self.decode_absent(read, step, s);
+        };
+        match (step, &read.chunk.encoding) {
+            (Step::Index, Encoding::Shard(shard)) => {
+                let index = Index::from_edge(shard, bytes, *total, &mut s.chain)
                     .map_err(|source| corrupt(&s.key, *total as usize, source))?;
                 let index = Arc::new(index);
                 self.indexes.insert(&s.key, &index, *generation);
-                self.inner_step(chunk, shard, selected, index, *generation, buffer, s)
+                self.inner_step(read, shard, index, *generation, s)
             }
-            (
-                Step::Inner { index, generation, found, cached },
-                Fetched::Bytes(bytes, now, _),
-                Encoding::Shard(shard),
-            ) => {
-                if now != generation {
+            (Step::Inner(inner), Encoding::Shard(shard)) => {
+                if *generation != inner.generation {
                     self.indexes.forget(&s.key);
                     return Ok(Some(Step::Index));
                 }
                 let version = self.cached_generation(*generation, &s.key);
-                let fetched = FetchedInner { found, bytes, cached, version: version.as_ref() };
-                decode_inner(chunk, shard, selected, &fetched, buffer, s)
-                    .map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+                decode_inner(read, shard, inner, bytes, version.as_ref(), s)
+                    .map_err(|source| corrupt(&s.key, inner.index.stored_bytes(), source))?;
                 Ok(None)
             }
-            (
-                Step::Cached(version, cached),
-                Fetched::Bytes(_, now, _),
-                Encoding::Elements(elements),
-            ) => {
-                if *now != version.generation() {
+            (Step::Cached(version, cached), Encoding::Elements(elements)) => {
+                if *generation != version.generation() {
                     return Ok(Some(Step::Whole));
                 }
-                cached
-                    .scatter(chunk, elements, selected, buffer, s)
-                    .map_err(|source| corrupt(&s.key, 0, source))?;
+                cached.scatter(read, elements, s).map_err(|source| corrupt(&s.key, 0, source))?;
                 Ok(None)
             }
-            (Step::Pages(runs), Fetched::Bytes(bytes, _, total), Encoding::Elements(elements)) => {
-                scatter_pages(chunk, elements, selected, (runs, bytes, *total), buffer, s)
+            (Step::Pages(runs), Encoding::Elements(elements)) => {
+                scatter_pages(read, elements, (runs, bytes, *total), s)
                     .map_err(|source| corrupt(&s.key, *total as usize, source))?;
                 Ok(None)
             }
-            (_, Fetched::Bytes(bytes, generation, _), encoding) => {
-                check_max_length(&s.key, bytes, chunk.max_stored_bytes)?;
-                if let Encoding::Shard(shard) = encoding
-                    && shard.outer.is_empty()
-                    && self.store.is_remote()
-                {
-                    let index = Index::of(shard, bytes, &mut s.chain)
-                        .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
-                    self.indexes.insert(&s.key, &Arc::new(index), *generation);
-                }
-                if self.store.is_remote()
-                    && let Some(version) = self.cached_generation(*generation, &s.key)
-                {
-                    version
-                        .decode_encoded(chunk, ALL, bytes, selected, buffer, s)
-                        .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
-                    return Ok(None);
-                }
-                self.decode_whole(chunk, Some(bytes), selected, buffer, s).map(|()| None)
-            }
+            _ => self.decode_fetched(read, bytes, *generation, s).map(|()| None),
+        }
+    }
+
+    /// What follows if the chunk at `s.key` is missing.
+    fn decode_absent(
+        &self,
+        read: &ChunkRead<'_, '_>,
+        step: &Step,
+        s: &mut Scratch,
+    ) -> Result<Option<Step>> {
+        if let Step::Inner(_) = step {
+            self.indexes.forget(&s.key);
+            return Ok(Some(Step::Index));
+        }
+        self.decode_whole(read, None, s).map(|()| None)
+    }
+
+    /// Decodes the chunk at `s.key`, all of whose bytes were fetched; those of a remote store are
+    /// cached.
+    fn decode_fetched(
+        &self,
+        read: &ChunkRead<'_, '_>,
+        bytes: &[u8],
+        generation: Generation,
+        s: &mut Scratch,
+    ) -> Result<()> {
+        check_max_length(&s.key, bytes, read.chunk.max_stored_bytes)?;
+        if !self.store.is_remote() {
+            return self.decode_whole(read, Some(bytes), s);
+        }
+        if let Encoding::Shard(shard) = &read.chunk.encoding
+            && shard.outer.is_empty()
+        {
+            let index = Index::of(shard, bytes, &mut s.chain)
+                .map_err(|source| corrupt(&s.key, bytes.len(), source))?;
+            self.indexes.insert(&s.key, &Arc::new(index), generation);
+        }
+        match self.cached_generation(generation, &s.key) {
+            Some(version) => version
+                .decode_encoded(read, ALL, bytes, s)
+                .map_err(|source| corrupt(&s.key, bytes.len(), source)),
+            None => self.decode_whole(read, Some(bytes), s),
         }
     }
 
     /// The request for a shard whose index is known; missing inner chunks are filled.
-    #[expect(clippy::too_many_arguments, reason = "a shard, its index, and what is selected of it")]
     fn inner_step(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         shard: &Shard,
-        selected: &[ChunkSelection<'_>],
         index: Arc<Index>,
         generation: Generation,
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Option<Step>> {
-        let (mut found, mut cached) = (Vec::new(), HashMap::new());
+        let (mut ranges, mut cached) = (Vec::new(), HashMap::new());
         let version = self.cached_generation(generation, &s.key);
         let version = version.as_ref().zip(is_cacheable(&shard.inner));
-        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected)?.entries() {
+        let split = ShardSplit::new(shard, &read.chunk.shape, read.selected)?;
+        for (entry, selected) in split.entries() {
+            let read = read.inner(&shard.inner, &selected);
             let failed = |source| corrupt(&s.key, index.stored_bytes(), source);
             let Some((begin, end)) = index.bounded_range(shard, entry).map_err(failed)? else {
-                self.decode_whole(&shard.inner, None, &selected, buffer, s)?;
+                self.decode_whole(&read, None, s)?;
                 continue;
             };
             if let Some((version, elements)) = version {
-                let here = version.look(&shard.inner, elements, begin..end, &selected, buffer);
-                let here = here.map_err(failed)?;
+                let here = version.look(&read, elements, begin..end).map_err(failed)?;
                 if here.is_all() {
                     cached.insert(entry, here);
                     continue;
                 }
             }
-            push(&mut found, (entry, begin..end))?;
+            push(&mut ranges, (entry, begin..end))?;
         }
-        found.sort_by_key(|(_, range)| range.start);
-        let none = found.is_empty() && cached.is_empty();
-        Ok((!none).then_some(Step::Inner { index, generation, found, cached }))
+        ranges.sort_by_key(|(_, range)| range.start);
+        let none = ranges.is_empty() && cached.is_empty();
+        let inner = InnerChunks { index, generation, ranges, cached };
+        Ok((!none).then_some(Step::Inner(inner)))
     }
 }
 
@@ -310,7 +323,7 @@ impl Round<'_, '_> {
                 part: match step {
                     Step::Whole => Part::AtMost(self.chunks[*job].max_stored_bytes as u64),
                     Step::Index => Part::Edge(self.chunks[*job].index_edge()),
-                    Step::Inner { .. } | Step::Pages(_) | Step::Cached(..) => Part::Ranges(ranges),
+                    Step::Inner(_) | Step::Pages(_) | Step::Cached(..) => Part::Ranges(ranges),
                 },
             })
             .collect();
@@ -363,9 +376,9 @@ impl Round<'_, '_> {
             let (job, step) = &self.steps[*position];
             let after = scratch::with(|s| {
                 s.key.clone_from(&self.keys[*job]);
-                let (chunk, one) = (&self.chunks[*job], &self.jobs[*job]);
-                let selected = &one.job.selected;
-                one.array.decode_answer(chunk, step, answer, selected, one.buffer(), s)
+                let one = &self.jobs[*job];
+                let buffer = one.buffer();
+                one.array.decode_answer(&one.read(&self.chunks[*job], &buffer), step, answer, s)
             })?;
             match after {
                 Some(after) => locked(next).push((*job, after)),
@@ -376,25 +389,19 @@ impl Round<'_, '_> {
     }
 }
 
-/// Inner chunks: those whose bytes were fetched, in the order of `found`, and the cached ones.
-struct FetchedInner<'a> {
-    found: &'a [(usize, Range<u64>)],
-    bytes: &'a [u8],
-    cached: &'a HashMap<usize, Lookup>,
-    version: Option<&'a CachedVersion>,
-}
-
+/// Copies the selection of inner chunks: of those whose `bytes` were fetched, in the order of their
+/// ranges, and of the cached ones.
 fn decode_inner(
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     shard: &Shard,
-    selected: &[ChunkSelection<'_>],
-    fetched: &FetchedInner<'_>,
-    buffer: ReadBuffer<'_>,
+    inner: &InnerChunks,
+    bytes: &[u8],
+    version: Option<&CachedVersion>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
     let mut begin = 0;
-    let encoded: HashMap<usize, (Range<usize>, &Range<u64>)> = fetched
-        .found
+    let fetched: HashMap<usize, (Range<usize>, &Range<u64>)> = inner
+        .ranges
         .iter()
         .map(|(entry, range)| {
             let own = begin..begin + (range.end - range.start) as usize;
@@ -402,28 +409,21 @@ fn decode_inner(
             (*entry, (own, range))
         })
         .collect();
-    check_length(fetched.bytes.len(), begin)?;
-    for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected)?.entries() {
-        if let Some((own, range)) = encoded.get(&entry) {
+    check_length(bytes.len(), begin)?;
+    let split = ShardSplit::new(shard, &read.chunk.shape, read.selected)?;
+    for (entry, selected) in split.entries() {
+        let read = read.inner(&shard.inner, &selected);
+        if let Some((own, range)) = fetched.get(&entry) {
             s.chain.codec.poll_after(shard.inner.bytes)?;
-            let bytes = &fetched.bytes[own.clone()];
-            if let Some(version) = fetched.version {
-                version.decode_encoded(
-                    &shard.inner,
-                    (*range).clone(),
-                    bytes,
-                    &selected,
-                    buffer,
-                    s,
-                )?;
-                continue;
+            let encoded = &bytes[own.clone()];
+            match version {
+                Some(version) => version.decode_encoded(&read, (*range).clone(), encoded, s)?,
+                None => decode_chunk(&read, Some(encoded), &mut DecodeScratch::of(s))?,
             }
-            let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-            decode_chunk(&shard.inner, Some(bytes), &selected, buffer, scratch)?;
         } else if let Some((cached, elements)) =
-            fetched.cached.get(&entry).zip(is_cacheable(&shard.inner))
+            inner.cached.get(&entry).zip(is_cacheable(&shard.inner))
         {
-            cached.scatter(&shard.inner, elements, &selected, buffer, s)?;
+            cached.scatter(&read, elements, s)?;
         }
     }
     Ok(())
@@ -431,13 +431,12 @@ fn decode_inner(
 
 /// Copies the selection of a chunk without a codec, of which `runs` were fetched.
 fn scatter_pages(
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
-    selected: &[ChunkSelection<'_>],
     (runs, bytes, total): (&[Range<usize>], &[u8], u64),
-    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
+    let chunk = read.chunk;
     check_length(usize::try_from(total).unwrap_or(usize::MAX), chunk.bytes)?;
     check_length(bytes.len(), runs.iter().map(Range::len).sum())?;
     let sparse = Scratch::chunk_of(&mut s.sparse, chunk.bytes)?;
@@ -447,7 +446,7 @@ fn scatter_pages(
         sparse[run.clone()].copy_from_slice(own);
         rest = after;
     }
-    scatter(sparse, chunk, elements, selected, buffer);
+    scatter(sparse, read, elements);
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use zarrix_store::{Generation, Reader, coalesce_ranges};
 
 use crate::array::io::ArrayIO;
 use crate::cache::chunks::{self, Kind, Piece, Place, Value};
-use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::decode::{decode_chunk, scatter, straight};
 use crate::chunk::lengths::check_max_length;
 use crate::chunk::shard_index::Index;
@@ -59,12 +59,11 @@ pub(in crate::read) struct Blocks {
 impl Blocks {
     fn new(
         table: Arc<BlockTable>,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         elements: &Elements,
-        selected: &[ChunkSelection<'_>],
-        item: usize,
     ) -> CodecResult<Self> {
-        let selected = touched(chunk, elements, selected, (table.block_bytes(), item))?;
+        let bytes = (table.block_bytes(), read.item_bytes());
+        let selected = touched(read.chunk, elements, read.selected, bytes)?;
         let cached = table.extents().iter().map(|_| None).collect();
         Ok(Self { table, selected, cached })
     }
@@ -94,23 +93,20 @@ impl Lookup {
     /// Copies the selection of a chunk, all of which is cached.
     pub fn scatter(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         elements: &Elements,
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
         match self {
             Self::Nothing => Ok(()),
             Self::Whole(bytes) => {
                 chunks::count(1, bytes.len(), 0);
-                scatter(bytes, chunk, elements, selected, buffer);
+                scatter(bytes, read, elements);
                 Ok(())
             }
             Self::Blocks(blocks) => {
                 blocks.count();
-                let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
-                scatter_blocks(blocks, memory, chunk, elements, selected, buffer)
+                scatter_blocks(blocks, read, elements, s)
             }
         }
     }
@@ -179,43 +175,49 @@ impl ArrayIO {
     /// Reads the selection of the chunk at `s.key` through the cache; false if it cannot be cached.
     pub(in crate::read) fn read_cached(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         elements: &Elements,
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<bool> {
         let Some(reader) = self.store.reader(&s.key)? else {
-            return self.decode_whole(chunk, None, selected, buffer, s).map(|()| true);
+            return self.decode_whole(read, None, s).map(|()| true);
         };
         let Some(version) = self.cached_version(&*reader, &s.key) else { return Ok(false) };
-        let size = reader.size();
-        let found = version.look(chunk, elements, ALL, selected, buffer);
-        let found = found.map_err(|source| corrupt(&s.key, size as usize, source))?;
-        let done = if found.is_all() {
-            found.scatter(chunk, elements, selected, buffer, s)
-        } else if by_blocks(chunk, elements) && elements.chain.decodes_parts() {
-            return version
-                .read_blocks(found, &*reader, (chunk, elements, selected), buffer, s)
-                .map_err(|failed| failed.of(&s.key, size as usize));
-        } else {
-            let max = chunk.max_stored_bytes;
-            let bytes = (size as usize).min(max.saturating_add(1));
-            let mut encoded = std::mem::take(&mut s.encoded);
-            let room =
-                encoded.set_length(bytes).map_err(|error| corrupt(&s.key, bytes, error.into()));
-            let read = room.and_then(|()| Ok(reader.read_at(0, &mut encoded)?));
-            let done = read.and_then(|()| {
-                check_max_length(&s.key, &encoded, max)?;
-                version
-                    .decode(found, (chunk, elements, selected), ALL, &encoded, buffer, s)
-                    .map_err(|source| corrupt(&s.key, bytes, source))
-            });
-            s.encoded = encoded;
-            return done.map(|()| true);
-        };
-        done.map(|()| true).map_err(|source| corrupt(&s.key, size as usize, source))
+        let size = reader.size() as usize;
+        let cached = version.look(read, elements, ALL);
+        let cached = cached.map_err(|source| corrupt(&s.key, size, source))?;
+        if cached.is_all() {
+            let done = cached.scatter(read, elements, s);
+            return done.map(|()| true).map_err(|source| corrupt(&s.key, size, source));
+        }
+        if by_blocks(read.chunk, elements) && elements.chain.decodes_parts() {
+            let done = version.read_blocks(cached, &*reader, read, elements, s);
+            return done.map_err(|failed| failed.of(&s.key, size));
+        }
+        let mut encoded = std::mem::take(&mut s.encoded);
+        let fetched = fetch_all(&*reader, &s.key, read.chunk.max_stored_bytes, &mut encoded);
+        let done = fetched.and_then(|()| {
+            version
+                .decode(cached, read, elements, ALL, &encoded, s)
+                .map_err(|source| corrupt(&s.key, encoded.len(), source))
+        });
+        s.encoded = encoded;
+        done.map(|()| true)
     }
+}
+
+/// Reads all of a value to `encoded`, which may have at most `max_bytes`.
+fn fetch_all(
+    reader: &dyn Reader,
+    key: &str,
+    max_bytes: usize,
+    encoded: &mut Vec<u8>,
+) -> Result<()> {
+    let bytes = (reader.size() as usize).min(max_bytes.saturating_add(1));
+    encoded.set_length(bytes).map_err(|error| corrupt(key, bytes, error.into()))?;
+    reader.read_at(0, encoded)?;
+    check_max_length(key, encoded, max_bytes)?;
+    Ok(())
 }
 
 impl CachedVersion {
@@ -287,17 +289,14 @@ impl CachedVersion {
     /// What the cache has of the selection of the chunk at `range`.
     pub fn look(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         elements: &Elements,
         range: Range<u64>,
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
     ) -> CodecResult<Lookup> {
-        if by_blocks(chunk, elements)
+        if by_blocks(read.chunk, elements)
             && let Some(table) = self.table(&range)
         {
-            let mut blocks =
-                Blocks::new(table, chunk, elements, selected, buffer.layout.item_bytes)?;
+            let mut blocks = Blocks::new(table, read, elements)?;
             for index in &blocks.selected {
                 blocks.cached[*index] = self.decoded(&range, Kind::Block(*index));
             }
@@ -309,43 +308,41 @@ impl CachedVersion {
         })
     }
 
-    /// What the cache has of a frame whose table `read` returns; `None` if its blocks are not
+    /// What the cache has of a frame whose table `read_table` returns; `None` if its blocks are not
     /// cached.
     fn blocks<E: From<CodecError>>(
         &self,
-        found: Lookup,
+        cached: Lookup,
         range: &Range<u64>,
-        (chunk, elements, selected): (&ChunkLayout, &Elements, &[ChunkSelection<'_>]),
-        buffer: ReadBuffer<'_>,
-        read: impl FnOnce() -> std::result::Result<BlockTable, E>,
+        read: &ChunkRead<'_, '_>,
+        elements: &Elements,
+        read_table: impl FnOnce() -> std::result::Result<BlockTable, E>,
     ) -> std::result::Result<Option<Blocks>, E> {
-        if let Lookup::Blocks(blocks) = found {
+        if let Lookup::Blocks(blocks) = cached {
             return Ok((!self.waits(&blocks.table, false)).then_some(blocks));
         }
-        let table = Arc::new(read()?);
+        let table = Arc::new(read_table()?);
         self.cache_table(range, &table);
         if self.waits(&table, true) {
             chunks::count(0, 0, 1);
             return Ok(None);
         }
-        Ok(Some(Blocks::new(table, chunk, elements, selected, buffer.layout.item_bytes)?))
+        Ok(Some(Blocks::new(table, read, elements)?))
     }
 
     /// Reads, decodes and caches the missing blocks of a frame, and copies the selection; false if
     /// its blocks are not cached yet.
     fn read_blocks(
         &self,
-        found: Lookup,
+        cached: Lookup,
         reader: &dyn Reader,
-        (chunk, elements, selected): (&ChunkLayout, &Elements, &[ChunkSelection<'_>]),
-        buffer: ReadBuffer<'_>,
+        read: &ChunkRead<'_, '_>,
+        elements: &Elements,
         s: &mut Scratch,
     ) -> std::result::Result<bool, Failed> {
         let range = ALL;
-        let read = || read_table(reader, chunk);
-        let Some(mut blocks) =
-            self.blocks(found, &range, (chunk, elements, selected), buffer, read)?
-        else {
+        let table = || read_table(reader, read.chunk);
+        let Some(mut blocks) = self.blocks(cached, &range, read, elements, table)? else {
             return Ok(false);
         };
         blocks.count();
@@ -357,15 +354,14 @@ impl CachedVersion {
             reader.read_at(run.start as u64, &mut sparse[run])?;
         }
         for index in missing {
-            let mut block = zeros(block_length(&table, index, chunk))?;
+            let mut block = zeros(block_length(&table, index, read.chunk))?;
             let extent = &sparse[table.extents()[index].clone()];
             table.decode_block(index, extent, &mut block, &mut s.chain.codec)?;
             let block = Arc::new(block);
             self.cache_block(&range, index, Arc::clone(&block));
             blocks.cached[index] = Some(block);
         }
-        let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
-        scatter_blocks(&blocks, memory, chunk, elements, selected, buffer)?;
+        scatter_blocks(&blocks, read, elements, s)?;
         Ok(true)
     }
 
@@ -373,96 +369,83 @@ impl CachedVersion {
     /// selection.
     pub fn decode(
         &self,
-        found: Lookup,
-        (chunk, elements, selected): (&ChunkLayout, &Elements, &[ChunkSelection<'_>]),
+        cached: Lookup,
+        read: &ChunkRead<'_, '_>,
+        elements: &Elements,
         range: Range<u64>,
         encoded: &[u8],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
-        let frame = match by_blocks(chunk, elements) {
+        let frame = match by_blocks(read.chunk, elements) {
             true => elements.chain.blocks(encoded)?,
             false => None,
         };
         let Some(frame) = frame else {
             chunks::count(0, 0, 1);
-            let mut decoded = zeros(chunk.bytes)?;
+            let mut decoded = zeros(read.chunk.bytes)?;
             elements.chain.decode_into(encoded, &mut decoded, &mut s.chain)?;
-            scatter(&decoded, chunk, elements, selected, buffer);
+            scatter(&decoded, read, elements);
             self.insert(&range, Kind::Chunk, Piece::Decoded(Arc::new(decoded)));
             return Ok(());
         };
-        let read = || frame.table();
-        let Some(mut blocks) =
-            self.blocks(found, &range, (chunk, elements, selected), buffer, read)?
-        else {
-            let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-            return decode_chunk(chunk, Some(encoded), selected, buffer, scratch);
+        let table = || frame.table();
+        let Some(mut blocks) = self.blocks(cached, &range, read, elements, table)? else {
+            return decode_chunk(read, Some(encoded), &mut DecodeScratch::of(s));
         };
         blocks.count();
         for index in blocks.missing().collect::<Vec<_>>() {
-            let mut block = zeros(block_length(&blocks.table, index, chunk))?;
+            let mut block = zeros(block_length(&blocks.table, index, read.chunk))?;
             frame.decode_block(index, &mut block, &mut s.chain.codec)?;
             let block = Arc::new(block);
             self.cache_block(&range, index, Arc::clone(&block));
             blocks.cached[index] = Some(block);
         }
-        let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
-        scatter_blocks(&blocks, memory, chunk, elements, selected, buffer)
+        scatter_blocks(&blocks, read, elements, s)
     }
 
     /// Decodes a chunk whose encoded bytes, at `range` of the value, are in memory.
     pub fn decode_encoded(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         range: Range<u64>,
         encoded: &[u8],
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
-        match (is_cacheable(chunk), &chunk.encoding) {
+        match (is_cacheable(read.chunk), &read.chunk.encoding) {
             (Some(elements), _) => {
-                let found = self.look(chunk, elements, range.clone(), selected, buffer)?;
-                if found.is_all() {
-                    return found.scatter(chunk, elements, selected, buffer, s);
+                let cached = self.look(read, elements, range.clone())?;
+                if cached.is_all() {
+                    return cached.scatter(read, elements, s);
                 }
-                self.decode(found, (chunk, elements, selected), range, encoded, buffer, s)
+                self.decode(cached, read, elements, range, encoded, s)
             }
             (None, Encoding::Shard(shard)) if shard.outer.is_empty() => {
-                self.decode_shard(chunk, shard, range, encoded, selected, buffer, s)
+                self.decode_shard(read, shard, range, encoded, s)
             }
-            _ => {
-                let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                decode_chunk(chunk, Some(encoded), selected, buffer, scratch)
-            }
+            _ => decode_chunk(read, Some(encoded), &mut DecodeScratch::of(s)),
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a shard, its bytes, and what is selected of it")]
     fn decode_shard(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         shard: &Shard,
         range: Range<u64>,
         encoded: &[u8],
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> CodecResult<()> {
         let index = Index::of(shard, encoded, &mut s.chain)?;
-        for (entry, selected) in ShardSplit::new(shard, &chunk.shape, selected)?.entries() {
+        let split = ShardSplit::new(shard, &read.chunk.shape, read.selected)?;
+        for (entry, selected) in split.entries() {
+            let read = read.inner(&shard.inner, &selected);
             s.chain.codec.poll_after(shard.inner.bytes)?;
             match index.range(entry)? {
                 Some((begin, end)) => {
                     let inner = &encoded[begin as usize..end as usize];
                     let at = range.start + begin..range.start + end;
-                    self.decode_encoded(&shard.inner, at, inner, &selected, buffer, s)?;
+                    self.decode_encoded(&read, at, inner, s)?;
                 }
-                None => {
-                    let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                    decode_chunk(&shard.inner, None, &selected, buffer, scratch)?;
-                }
+                None => decode_chunk(&read, None, &mut DecodeScratch::of(s))?,
             }
         }
         Ok(())
@@ -473,25 +456,25 @@ fn block_length(table: &BlockTable, index: usize, chunk: &ChunkLayout) -> usize 
     table.block_bytes().min(chunk.bytes - index * table.block_bytes())
 }
 
-/// Copies the selection out of blocks, all of which are present; `memory` is as long as the chunk.
+/// Copies the selection out of blocks, all of which are present.
 fn scatter_blocks(
     blocks: &Blocks,
-    memory: &mut [u8],
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
-    selected: &[ChunkSelection<'_>],
-    buffer: ReadBuffer<'_>,
+    s: &mut Scratch,
 ) -> CodecResult<()> {
-    let (block, item) = (blocks.table.block_bytes(), buffer.layout.item_bytes);
+    let ChunkRead { chunk, selected, buffer } = *read;
+    let (block, item) = (blocks.table.block_bytes(), read.item_bytes());
     let cached = |index: usize| blocks.cached[index].as_ref().map_or(&[][..], |bytes| &bytes[..]);
-    if let Some(straight) = straight(chunk, elements, selected, buffer) {
+    if let Some(straight) = straight(read, elements) {
         for (index, to) in straight.chunks_mut(block).enumerate() {
             to.copy_from_slice(cached(index));
         }
         return Ok(());
     }
+    let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
     for selected in selected {
-        if scatter_box(blocks, chunk, elements, selected, buffer) {
+        if scatter_box(blocks, read, elements, selected) {
             continue;
         }
         walk(chunk, elements, selected, (block, item), &mut |bytes, dims, to| {
@@ -524,12 +507,12 @@ fn scatter_blocks(
 /// Copies a box out of blocks, block by block; false if it has to be copied run by run.
 fn scatter_box(
     blocks: &Blocks,
-    chunk: &ChunkLayout,
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
     selected: &ChunkSelection<'_>,
-    buffer: ReadBuffer<'_>,
 ) -> bool {
-    let (block, item) = (blocks.table.block_bytes(), buffer.layout.item_bytes);
+    let ChunkRead { chunk, buffer, .. } = *read;
+    let (block, item) = (blocks.table.block_bytes(), read.item_bytes());
     let ChunkSelection::Box { parts, base, .. } = selected else { return false };
     let CopyPlan { grid, chunk_offset, buffer_offset } =
         CopyPlan::new(parts, *base, &elements.strides);

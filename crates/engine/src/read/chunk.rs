@@ -2,6 +2,7 @@
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{ReadBuffer, Target, check_shape};
+use crate::chunk::chunk_read::ChunkRead;
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::AxisGrid;
@@ -21,28 +22,29 @@ impl ArrayIO {
         s: &mut Scratch,
     ) -> Result<()> {
         let chunk = &*self.layout.chunk(coords)?;
-        let buffer = ReadBuffer::new(target, &self.layout);
+        let buffer = &ReadBuffer::new(target, &self.layout);
+        let read = &ChunkRead { chunk, selected, buffer };
         write_key(&mut s.key, &self.prefix, &self.layout, coords.iter().copied());
         let mut strategy = self.chunk_strategy(chunk, coords, selected);
         if let ChunkStrategy::Cached(elements) = strategy {
-            if self.read_cached(chunk, elements, selected, buffer, s)? {
+            if self.read_cached(read, elements, s)? {
                 return Ok(());
             }
             strategy = self.uncached_strategy(chunk, coords, selected);
         }
         match strategy {
             ChunkStrategy::ShardRanges(shard) => {
-                return self.read_shard(chunk, shard, selected, buffer, s);
+                return self.read_shard(read, shard, s);
             }
             ChunkStrategy::ByteRanges(elements) => {
-                return self.read_parts(chunk, elements, selected, buffer, s);
+                return self.read_parts(read, elements, s);
             }
             ChunkStrategy::Cached(_) | ChunkStrategy::Whole => {}
         }
         let encoded = self.fetch_stored(chunk, s)?.then(|| std::mem::take(&mut s.encoded));
-        let placed = self.decode_whole(chunk, encoded.as_deref(), selected, buffer, s);
+        let decoded = self.decode_whole(read, encoded.as_deref(), s);
         s.encoded = encoded.unwrap_or_default();
-        placed
+        decoded
     }
 
     /// Fills `target`, of the chunk's shape, with one decoded chunk; false if it is not stored.
@@ -75,10 +77,11 @@ impl ArrayIO {
                 return self.explained(Ok(false), true);
             }
             let encoded = std::mem::take(&mut s.encoded);
-            let buffer = ReadBuffer::new(target, layout);
-            let placed = self.decode_whole(chunk, Some(&encoded), &selected, buffer, s);
+            let buffer = &ReadBuffer::new(target, layout);
+            let read = ChunkRead { chunk, selected: &selected, buffer };
+            let decoded = self.decode_whole(&read, Some(&encoded), s);
             s.encoded = encoded;
-            placed.map(|()| true)
+            decoded.map(|()| true)
         })
     }
 }

@@ -15,6 +15,7 @@ use zarrix_store::Reader;
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{ReadBuffer, Target};
+use crate::chunk::chunk_read::ChunkRead;
 use crate::chunk::lengths::check_length;
 use crate::error::Result;
 use crate::layout::chunk::Elements;
@@ -193,15 +194,9 @@ impl ArrayIO {
         write_key(&mut key, &self.prefix, &self.layout, coords);
         let selected = ChunkSelection::of(&segments, 0, 0);
         let Some(reader) = self.store.reader(&key)? else {
-            scratch::with(|s| {
-                self.decode_whole(
-                    chunk,
-                    None,
-                    &[selected],
-                    ReadBuffer::new(target, &self.layout),
-                    s,
-                )
-            })?;
+            let buffer = &ReadBuffer::new(target, &self.layout);
+            let read = ChunkRead { chunk, selected: &[selected], buffer };
+            scratch::with(|s| self.decode_whole(&read, None, s))?;
             return Ok(None);
         };
         let size = usize::try_from(reader.size()).unwrap_or(usize::MAX);

@@ -9,7 +9,8 @@ use zarrix_codec::memory::with_room;
 use zarrix_store::{Fetched, Part as Requested, Request};
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{DecodeScratch, ReadBuffer, Target};
+use crate::chunk::buffer::{ReadBuffer, Target};
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::decode::decode_chunk;
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
@@ -21,7 +22,7 @@ use crate::selection::blocks::Blocks;
 use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::{AxisSelection, Part, Segment};
 use crate::threads::cancel::Interrupt;
-use crate::threads::scratch::{self, Scratch};
+use crate::threads::scratch;
 
 /// Fewer chunks are asked for one by one: half a minute of local files, or of requests.
 const MANY: u64 = 1 << 24;
@@ -152,11 +153,9 @@ impl ArrayIO {
         let first: PerAxis<u64> = smallvec![0; selection.len()];
         let chunk = self.layout.chunk(&first)?;
         let all = ChunkSelection::Box { parts: parts.iter().collect(), base: 0, out: 0 };
-        let buffer = ReadBuffer::new(target, &self.layout);
-        scratch::with(|s| {
-            let Scratch { chunk: memory, chain, .. } = s;
-            decode_chunk(&chunk, None, &[all], buffer, &mut DecodeScratch { chunk: memory, chain })
-        })
-        .map_err(EngineError::Configuration)
+        let buffer = &ReadBuffer::new(target, &self.layout);
+        let read = ChunkRead { chunk: &chunk, selected: &[all], buffer };
+        scratch::with(|s| decode_chunk(&read, None, &mut DecodeScratch::of(s)))
+            .map_err(EngineError::Configuration)
     }
 }

@@ -10,6 +10,7 @@ use zarrix_store::Reader;
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{ReadBuffer, Target};
+use crate::chunk::chunk_read::ChunkRead;
 use crate::chunk::shard_index::Index;
 use crate::error::Result;
 use crate::layout::chunk::Shard;
@@ -51,7 +52,8 @@ impl ArrayIO {
             scratch::with(|s| {
                 s.key.clone_from(&key);
                 let Some(reader) = self.store.reader(&key)? else {
-                    return self.decode_whole(chunk, None, &selected, buffer(), s);
+                    let read = ChunkRead { chunk, selected: &selected, buffer: &buffer() };
+                    return self.decode_whole(&read, None, s);
                 };
                 let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
                 let cut = ShardSplit::new(shard, &chunk.shape, &selected)?;
@@ -66,7 +68,7 @@ impl ArrayIO {
         for Opened { key, index, cut, .. } in &opened {
             found.push(scratch::with(|s| {
                 s.key.clone_from(key);
-                self.find_ranges(shard, cut, index, buffer(), s)
+                self.find_ranges(shard, cut, index, &buffer(), s)
             })?);
         }
         let max = unit_length(found.iter().map(Vec::len).sum(), shard);
@@ -80,7 +82,7 @@ impl ArrayIO {
             let (opened, unit) = units[number];
             scratch::with(|s| {
                 s.key.clone_from(&opened.key);
-                self.read_found(shard, unit, &opened.index, &*opened.reader, buffer(), s)
+                self.read_found(shard, unit, &opened.index, &*opened.reader, &buffer(), s)
             })
         })
     }

@@ -13,7 +13,7 @@ use zarrix_codec::blosc::{BlockTable, Frame};
 use zarrix_store::{Reader, coalesce_ranges};
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::ReadBuffer;
+use crate::chunk::chunk_read::ChunkRead;
 use crate::chunk::decode::{decode_frame, scatter, straight};
 use crate::chunk::lengths::check_length;
 use crate::error::{CodecResult, EngineError, Result, corrupt};
@@ -45,20 +45,18 @@ impl ArrayIO {
     /// Reads the selection of the chunk at `s.key` from as few of its bytes as the format allows.
     pub(in crate::read) fn read_parts(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         elements: &Elements,
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
         let Some(reader) = self.store.reader(&s.key)? else {
-            return self.decode_whole(chunk, None, selected, buffer, s);
+            return self.decode_whole(read, None, s);
         };
         let size = reader.size() as usize;
         let done = if elements.chain.is_identity() {
-            plain(chunk, elements, selected, &*reader, buffer, s)
+            read_pages(read, elements, &*reader, s)
         } else {
-            frame(chunk, elements, selected, &*reader, buffer, s)
+            read_frame(read, elements, &*reader, s)
         };
         done.map_err(|failed| failed.of(&s.key, size))
     }
@@ -122,23 +120,23 @@ impl From<CodecError> for Failed {
     }
 }
 
-fn plain(
-    chunk: &ChunkLayout,
+/// Reads a chunk without a codec.
+fn read_pages(
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
-    selected: &[ChunkSelection<'_>],
     reader: &dyn Reader,
-    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
+    let ChunkRead { chunk, selected, .. } = *read;
     check_length(usize::try_from(reader.size()).unwrap_or(usize::MAX), chunk.bytes)?;
-    if let Some(straight) = straight(chunk, elements, selected, buffer) {
+    if let Some(straight) = straight(read, elements) {
         return Ok(reader.read_at(0, straight)?);
     }
     let sparse = sparse_of(&mut s.sparse, reader, chunk.bytes)?;
-    for run in selected_pages(chunk, elements, selected, buffer.layout.item_bytes)? {
+    for run in selected_pages(chunk, elements, selected, read.item_bytes())? {
         reader.read_at(run.start as u64, &mut sparse[run])?;
     }
-    scatter(sparse, chunk, elements, selected, buffer);
+    scatter(sparse, read, elements);
     Ok(())
 }
 
@@ -154,16 +152,15 @@ pub(in crate::read) fn selected_pages(
     Ok(coalesce_ranges(touched.into_iter().map(page).collect(), 0))
 }
 
-fn frame(
-    chunk: &ChunkLayout,
+/// Reads a Blosc frame.
+fn read_frame(
+    read: &ChunkRead<'_, '_>,
     elements: &Elements,
-    selected: &[ChunkSelection<'_>],
     reader: &dyn Reader,
-    buffer: ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> std::result::Result<(), Failed> {
-    let Some(blocks) = blocks(chunk, elements, selected, reader, buffer.layout.item_bytes, s)?
-    else {
+    let ChunkRead { chunk, selected, .. } = *read;
+    let Some(blocks) = blocks(chunk, elements, selected, reader, read.item_bytes(), s)? else {
         return Ok(());
     };
     let sparse = s.sparse.as_mut_slice();
@@ -173,7 +170,7 @@ fn frame(
     let frame = Frame::parse(&s.sparse[..blocks.stored], chunk.bytes)?;
     let memory = Scratch::chunk_of(&mut s.chunk, chunk.bytes)?;
     let extents = Some(blocks.extents.as_slice());
-    decode_frame(&frame, extents, chunk, elements, selected, buffer, (memory, &mut s.chain))?;
+    decode_frame(&frame, extents, read, elements, (memory, &mut s.chain))?;
     Ok(())
 }
 

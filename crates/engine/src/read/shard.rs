@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 use zarrix_store::{Reader, coalesce};
 
 use crate::array::io::ArrayIO;
-use crate::chunk::buffer::{DecodeScratch, ReadBuffer};
+use crate::chunk::buffer::ReadBuffer;
+use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::decode::decode_chunk;
 use crate::chunk::shard_index::{GAP_BYTES, Index, too_short};
 use crate::error::{CodecResult, Result, corrupt};
@@ -26,18 +27,16 @@ impl ArrayIO {
     /// Index and ranges are of one generation: an open value does not change.
     pub(in crate::read) fn read_shard(
         &self,
-        chunk: &ChunkLayout,
+        read: &ChunkRead<'_, '_>,
         shard: &Shard,
-        selected: &[ChunkSelection<'_>],
-        buffer: ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
         let Some(reader) = self.store.reader(&s.key)? else {
-            return self.decode_whole(chunk, None, selected, buffer, s);
+            return self.decode_whole(read, None, s);
         };
         let index = self.read_index_at(shard, &(0..reader.size()), &*reader, s)?;
-        let cut = ShardSplit::new(shard, &chunk.shape, selected)?;
-        self.read_ranges(shard, &cut, &index, &*reader, buffer, s)
+        let split = ShardSplit::new(shard, &read.chunk.shape, read.selected)?;
+        self.read_ranges(shard, &split, &index, &*reader, read.buffer, s)
     }
 
     /// Reads the selected inner chunks.
@@ -47,7 +46,7 @@ impl ArrayIO {
         cut: &ShardSplit<'_>,
         index: &Index,
         reader: &dyn Reader,
-        buffer: ReadBuffer<'_>,
+        buffer: &ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
         let found = self.find_ranges(shard, cut, index, buffer, s)?;
@@ -60,7 +59,7 @@ impl ArrayIO {
         shard: &Shard,
         cut: &'c ShardSplit<'_>,
         index: &Index,
-        buffer: ReadBuffer<'_>,
+        buffer: &ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Vec<Found<'c>>> {
         let mut found = Vec::new();
@@ -68,7 +67,10 @@ impl ArrayIO {
             let range = index.bounded_range(shard, entry);
             match range.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
                 Some((begin, end)) => push(&mut found, Found { begin, end, selected })?,
-                None => self.decode_whole(&shard.inner, None, &selected, buffer, s)?,
+                None => {
+                    let read = ChunkRead { chunk: &shard.inner, selected: &selected, buffer };
+                    self.decode_whole(&read, None, s)?;
+                }
             }
         }
         found.sort_by_key(|found| (found.begin, found.end));
@@ -82,7 +84,7 @@ impl ArrayIO {
         found: &[Found<'_>],
         index: &Index,
         reader: &dyn Reader,
-        buffer: ReadBuffer<'_>,
+        buffer: &ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<()> {
         let version = self.cached_version(reader, &s.key);
@@ -106,9 +108,9 @@ impl ArrayIO {
                 fetch_range(reader, &range, s)?;
                 let encoded = std::mem::take(&mut s.encoded);
                 let bytes = (range.start, encoded.as_slice());
-                let placed = decode_run(shard, bytes, run, version.as_ref(), buffer, s);
+                let decoded = decode_run(shard, bytes, run, version.as_ref(), buffer, s);
                 s.encoded = encoded;
-                placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
+                decoded.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))?;
             }
         }
         Ok(())
@@ -121,7 +123,7 @@ impl ArrayIO {
         shard: &Shard,
         found: &[Found<'f>],
         index: &Index,
-        buffer: ReadBuffer<'_>,
+        buffer: &ReadBuffer<'_>,
         s: &mut Scratch,
     ) -> Result<Vec<Found<'f>>> {
         let Some(elements) = is_cacheable(&shard.inner) else {
@@ -129,16 +131,15 @@ impl ArrayIO {
         };
         let mut left = Vec::new();
         for found in found {
-            let Found { begin, end, selected } = found;
-            let placed = version
-                .look(&shard.inner, elements, *begin..*end, selected, buffer)
-                .and_then(|all| {
-                    if !all.is_all() {
+            let read = found.read(shard, buffer);
+            let is_done =
+                version.look(&read, elements, found.begin..found.end).and_then(|cached| {
+                    if !cached.is_all() {
                         return Ok(false);
                     }
-                    all.scatter(&shard.inner, elements, selected, buffer, s).map(|()| true)
+                    cached.scatter(&read, elements, s).map(|()| true)
                 });
-            if !placed.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
+            if !is_done.map_err(|source| corrupt(&s.key, index.stored_bytes(), source))? {
                 push(&mut left, found.clone())?;
             }
         }
@@ -192,20 +193,17 @@ fn decode_run(
     (begin, bytes): (u64, &[u8]),
     run: &[Found<'_>],
     version: Option<&CachedVersion>,
-    buffer: ReadBuffer<'_>,
+    buffer: &ReadBuffer<'_>,
     s: &mut Scratch,
 ) -> CodecResult<()> {
-    for Found { begin: start, end, selected } in run {
-        let inner = &bytes[(start - begin) as usize..(end - begin) as usize];
+    for found in run {
+        let range = found.begin..found.end;
+        let inner = &bytes[(range.start - begin) as usize..(range.end - begin) as usize];
+        let read = found.read(shard, buffer);
         s.chain.codec.poll_after(shard.inner.bytes)?;
         match version {
-            Some(version) => {
-                version.decode_encoded(&shard.inner, *start..*end, inner, selected, buffer, s)?;
-            }
-            None => {
-                let scratch = &mut DecodeScratch { chunk: &mut s.chunk, chain: &mut s.chain };
-                decode_chunk(&shard.inner, Some(inner), selected, buffer, scratch)?;
-            }
+            Some(version) => version.decode_encoded(&read, range, inner, s)?,
+            None => decode_chunk(&read, Some(inner), &mut DecodeScratch::of(s))?,
         }
     }
     Ok(())
@@ -223,6 +221,12 @@ pub(in crate::read) struct Found<'c> {
     begin: u64,
     end: u64,
     selected: SmallVec<[ChunkSelection<'c>; 1]>,
+}
+
+impl<'c> Found<'c> {
+    fn read<'a>(&'a self, shard: &'a Shard, buffer: &'a ReadBuffer<'a>) -> ChunkRead<'a, 'c> {
+        ChunkRead { chunk: &shard.inner, selected: &self.selected, buffer }
+    }
 }
 
 /// The nested shard that an inner chunk is, if little of it is selected.
