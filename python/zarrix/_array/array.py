@@ -161,12 +161,10 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             return read_selection(self, selection, out)
         metadata = snapshot.metadata
         basic = try_basic(selection, metadata.shape)
-        if basic is None:
+        if basic is None or isinstance(out, Array):
             return read_selection(self, selection, out)
         axes, shape, new_axes = basic
         if out is not None:
-            if isinstance(out, Array):
-                return read_selection(self, selection, out)
             snapshot.io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
             return out
         empty = np.empty if prod(shape) < snapshot.large_result else _engine.empty
@@ -528,13 +526,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         from zarrix._array.views import metadata_of_view
 
         seen = metadata_of_view(self._snapshot.metadata, shape, chunks, dtype, fill_value, filters)
-        options: dict[str, Any] = {}
-        if read_only is not None:
-            options["read_only"] = bool(read_only)
-        if synchronizer is not None:
-            options["synchronizer"] = synchronizer
+        options = {"read_only": read_only, "synchronizer": synchronizer}
         new = self._clone()
-        new._reopen(seen, **options)
+        new._reopen(seen, **{name: one for name, one in options.items() if one is not None})
         return new
 
     def astype(self, dtype: npt.DTypeLike) -> Array:
