@@ -17,9 +17,11 @@ from types import GenericAlias
 from typing import Any, ClassVar, Self, cast
 
 from zarrix._array.options import ArrayOptions
-from zarrix._array.snapshot import ArraySnapshot, parse, snapshot_of
+from zarrix._array.snapshot import ArraySnapshot, snapshot_of
 from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.checksum import with_frame_checksum
 from zarrix._metadata.literals import Order
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import Attributes
@@ -29,7 +31,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.config import config
 from zarrix._runtime.system import on_fork
-from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, key_of
 
 __all__ = ["ArrayHandle"]
 
@@ -121,11 +123,9 @@ class ArrayHandle(Member):
         self._location = location
         options = self._options = options.of_open_array(store, node.zarr_format)
         self._adopted = 0
-        label = nodes.place(store, key_of(path, ARRAY_DOCUMENT[node.zarr_format]))
-        metadata = parse(
-            node.document, label, store._dimension_separator, checksum=options.checksum
-        )
-        self._snapshot = snapshot_of(location, options, metadata, node.document)
+        key = key_of(path, ARRAY_DOCUMENT[node.zarr_format])
+        metadata = self._parse(node.document, key)
+        self._snapshot = snapshot_of(location, options, metadata, node.document, key)
         self._attrs = Attributes._of_node(
             store,
             path,
@@ -170,7 +170,8 @@ class ArrayHandle(Member):
         changed = self._options._replace(is_view=True, **options)
         # The label is that of the document, whose name determines its format.
         metadata = metadata.at(old.metadata.where)
-        self._snapshot = snapshot_of(self._location, changed, metadata, old.document)
+        key = self._document_key()
+        self._snapshot = snapshot_of(self._location, changed, metadata, old.document, key)
         self._options = changed
 
     def _set_read_only(self, read_only: bool) -> None:
@@ -184,13 +185,14 @@ class ArrayHandle(Member):
 
     def _load(self) -> ArraySnapshot:
         """The snapshot of the stored metadata, which replaces one of other metadata."""
-        document = self._location.store._value(self._document_key())
+        key = self._document_key()
+        document = self._location.store._value(key)
         if document is None:
             raise _array_missing(self._location)
         snapshot = self._snapshot
         if document != snapshot.document:
-            metadata = self._parse(document)
-            snapshot = snapshot_of(self._location, self._options, metadata, document)
+            metadata = self._parse(document, key)
+            snapshot = snapshot_of(self._location, self._options, metadata, document, key)
             self._snapshot = snapshot
         return snapshot
 
@@ -199,11 +201,16 @@ class ArrayHandle(Member):
         options = self._options
         return self._snapshot if options.cache_metadata or options.is_view else self._load()
 
-    def _parse(self, document: Any) -> ArrayMetadata:
+    def _parse(self, document: Any, key: str) -> ArrayMetadata:
+        """The metadata in a document of the array; its key determines the format."""
         store = self._location.store
-        label = nodes.place(store, self._document_key())
-        checksum = self._options.checksum
-        return parse(bytes(document), label, store._dimension_separator, checksum=checksum)
+        label = nodes.place(store, key)
+        if label.endswith(ZARRAY):
+            separator = store._dimension_separator
+            metadata = v2.parse_array(bytes(document), label, default_separator=separator)
+        else:
+            metadata = v3.parse_array(bytes(document), label)
+        return with_frame_checksum(metadata) if self._options.checksum else metadata
 
     @property
     def _fsync(self) -> bool:
@@ -224,7 +231,7 @@ class ArrayHandle(Member):
         """
         self._forbid_on_view()
         store, path, _, _ = self._location
-        zarr_format = self._snapshot.metadata.zarr_format
+        zarr_format, key = self._snapshot.metadata.zarr_format, self._document_key()
         number = 0
 
         def rewrite(document: bytes | None) -> bytes:
@@ -232,14 +239,15 @@ class ArrayHandle(Member):
             if document is None:
                 raise _array_missing(self._location)
             number = next(_change_numbers)
-            changed = nodes.array_document(change(self._parse(document)))
+            changed = nodes.array_document(change(self._parse(document, key)))
             # Nothing is stored that could not be opened again.
-            self._parse(changed)
+            self._parse(changed, key)
             return changed
 
-        stored = store.update_value(self._document_key(), rewrite)
+        stored = store.update_value(key, rewrite)
         update_consolidated(store, path, zarr_format)
-        snapshot = snapshot_of(self._location, self._options, self._parse(stored), stored)
+        metadata = self._parse(stored, key)
+        snapshot = snapshot_of(self._location, self._options, metadata, stored, key)
         with _adopting:
             if number > self._adopted:
                 self._adopted = number

@@ -88,7 +88,7 @@ def _check_storable(array: ArrayHandle) -> None:
     def same(document: bytes | None) -> bytes | None:
         if document is not None:
             # A truncated write was not stored.
-            array._parse(document)
+            array._parse(document, array._document_key())
         return document
 
     array._location.store.update_value(array._document_key(), same)
@@ -176,7 +176,8 @@ def io_to_chunk_end(array: ArrayHandle, snapshot: ArraySnapshot, axis: int) -> _
     shape = list(metadata.shape)
     shape[axis] = metadata.grid[axis].chunk_end(shape[axis])
     longer = metadata.with_shape(tuple(shape))
-    return engine_array_of(array._location, array._options, longer, snapshot.document)
+    document, key = snapshot.document, array._document_key()
+    return engine_array_of(array._location, array._options, longer, document, key)
 
 
 def erase_beyond(array: ArrayHandle, snapshot: ArraySnapshot, axis: int) -> None:
@@ -210,6 +211,7 @@ def _clear_outside(
     # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
     # array's setting, because clearing must not store chunks of fill values.
     options = array._options._replace(write_empty_chunks=False)
-    io = engine_array_of(array._location, options, metadata, snapshot.document)
+    key = array._document_key()
+    io = engine_array_of(array._location, options, metadata, snapshot.document, key)
     fill: Any = fill_element(metadata.dtype, metadata.fill_value)
     io.clear_outside(remaining, fill, array._fsync)

@@ -11,16 +11,13 @@ from functools import partial
 
 from zarrix import _engine
 from zarrix._array.options import ArrayOptions
-from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
-from zarrix._metadata.checksum import with_frame_checksum
 from zarrix._metadata.literals import Order
 from zarrix._metadata.replaced import judge_replaced
 from zarrix._nodes.engine_array import OpenedDocument, engine_array
 from zarrix._nodes.location import Location
-from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, key_of
 
-__all__ = ["ArraySnapshot", "engine_array_of", "parse", "snapshot_of"]
+__all__ = ["ArraySnapshot", "engine_array_of", "snapshot_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +52,19 @@ class ArraySnapshot:
 
 
 def snapshot_of(
-    location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
+    location: Location,
+    options: ArrayOptions,
+    metadata: ArrayMetadata,
+    document: bytes | None,
+    key: str,
 ) -> ArraySnapshot:
-    """The snapshot of an array with this metadata."""
+    """The snapshot of an array with this metadata, whose document has the key ``key``."""
     is_plain = options.cache_metadata and options.cast_to is None
     store = location.store
     return ArraySnapshot(
         metadata,
         document,
-        engine_array_of(location, options, metadata, document),
+        engine_array_of(location, options, metadata, document, key),
         metadata.order if metadata.zarr_format == 2 else options.order,
         is_plain,
         is_plain and not options.read_only and options.synchronizer is None,
@@ -73,14 +74,18 @@ def snapshot_of(
 
 
 def engine_array_of(
-    location: Location, options: ArrayOptions, metadata: ArrayMetadata, document: bytes | None
+    location: Location,
+    options: ArrayOptions,
+    metadata: ArrayMetadata,
+    document: bytes | None,
+    key: str,
 ) -> _engine.ArrayIO:
     """The engine's array for ``metadata``, which need not be the stored one."""
     store, path, _, chunk_store = location
     opened: OpenedDocument | None = None
     if document is not None and chunk_store is None and not options.is_detached:
         # The engine compares it with the stored one, unless that is in another store.
-        vouching = store.vouching_for(key_of(path, ARRAY_DOCUMENT[metadata.zarr_format]))
+        vouching = store.vouching_for(key)
         judge = partial(judge_replaced, document, metadata.where, store._dimension_separator)
         opened = document, vouching, judge
     return engine_array(
@@ -92,25 +97,3 @@ def engine_array_of(
         read_missing_chunks=bool(options.read_missing_chunks),
         document=opened,
     )
-
-
-def parse(
-    document: bytes, label: str, separator: str | None, *, checksum: bool = False
-) -> ArrayMetadata:
-    """Parse the document of an array.
-
-    Parameters
-    ----------
-    document : bytes
-    label : str
-        The document in messages; its end determines the format.
-    separator : str or None
-        That of chunk keys in the store, if it has its own.
-    checksum : bool
-        Add a checksum to new zstd frames of v2.
-    """
-    if label.endswith(ZARRAY):
-        metadata = v2.parse_array(document, label, default_separator=separator)
-    else:
-        metadata = v3.parse_array(document, label)
-    return with_frame_checksum(metadata) if checksum else metadata

@@ -20,7 +20,7 @@ from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS
+from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
 from zarrix._stores.labels import place
 from zarrix._stores.open import as_store
 
@@ -143,8 +143,7 @@ class Attributes(MutableMapping[str, Any]):
         >>> zarr.Attributes._of_node(z.store, "", 2)["unit"]
         'K'
         """
-        name = ATTRIBUTES_DOCUMENT[zarr_format]
-        key = f"{path}/{name}" if path else name
+        key = key_of(path, ATTRIBUTES_DOCUMENT[zarr_format])
         new = cls(store, key, read_only, cache, synchronizer)
         if cache:
             new._unparsed = stored

@@ -13,7 +13,7 @@ import numpy as np
 from zarrix._errors import InvalidKeyError
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store, most_bytes
-from zarrix._stores.keys import is_document
+from zarrix._stores.keys import is_document, keys_of
 
 __all__ = ["EngineStore", "as_buffer"]
 
@@ -39,8 +39,8 @@ class EngineStore(Store):
             return super()._first_document(path, names)
         get, most = self._engine.get, config.max_document_bytes
         try:
-            for name in names:
-                value = get(self.engine_path(f"{path}/{name}" if path else name), most=most)
+            for name, key in zip(names, keys_of(path, names), strict=True):
+                value = get(self.engine_path(key), most=most)
                 if value is not None:
                     return name, value
         except InvalidKeyError:

@@ -6,6 +6,7 @@ No other file of the package writes these names; `tests/stores/test_keys.py` che
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 __all__ = [
     "ARRAY_DOCUMENT",
@@ -63,6 +64,11 @@ def is_document(key: str) -> bool:
 def document_of(kind: str, zarr_format: int) -> str:
     """The name of the metadata of a node, which is an "array" or a "group"."""
     return (ARRAY_DOCUMENT if kind == "array" else GROUP_DOCUMENT)[zarr_format]
+
+
+def keys_of(path: str, names: Iterable[str]) -> list[str]:
+    """The keys of several names at ``path``, as from `key_of`."""
+    return [f"{path}/{name}" for name in names] if path else [*names]
 
 
 def key_of(path: str, name: str) -> str:

@@ -49,6 +49,7 @@ class LocalStore(EngineStore):
     ('data.zarr', True)
     """
 
+    path: str
     normalize_keys = False
     _opened_with = frozenset({"path"})
 
@@ -69,7 +70,8 @@ class LocalStore(EngineStore):
         # Refused here, because the engine is opened where a missing key is not an error.
         if not absolute.isascii():
             utf8_path(absolute)
-        self.path = absolute
+        # Not by `__setattr__`, which guards the path of a store that is in use.
+        vars(self)["path"] = absolute
 
     @property
     def root(self) -> Path:
