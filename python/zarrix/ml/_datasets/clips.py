@@ -134,7 +134,7 @@ class Clips(Divisible):
             times = [group[times].array for group in self._groups]
         elif len(self._groups) == 1:
             times = [times]
-        clocks = [np.asarray(read(one), np.float64) for one in times]
+        clocks = [np.asarray(read(values), np.float64) for values in times]
         lengths = [self._length(number) for number in range(len(self._groups))]
         if [clock.shape for clock in clocks] != [(length,) for length in lengths]:
             raise ValueError(f"times= has {[c.shape for c in clocks]} for {lengths} frames")
@@ -150,8 +150,8 @@ class Clips(Divisible):
         elif len(self._groups) == 1:
             episodes = [episodes]
         groups, begins, ends = [], [], []
-        for number, one in enumerate(episodes):
-            last = np.asarray(read(one))
+        for number, group_ends in enumerate(episodes):
+            last = np.asarray(read(group_ends))
             length = self._length(number)
             if last.ndim != 1 or last.dtype.kind not in "iu" or not len(last):
                 raise ValueError(f"episodes= of group {number} is not a list of frame numbers")

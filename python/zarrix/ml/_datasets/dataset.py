@@ -59,7 +59,7 @@ class Draws:
             self.visits.take(part),
             None if self.groups is None else self.groups[part],
             self.corners[part],
-            [one[part] for one in self.starts],
+            [starts[part] for starts in self.starts],
             {name: value[part] for name, value in self.extras.items()},
         )
 
@@ -185,7 +185,9 @@ class Dataset(ABC):
         samples.kinds = self._kinds()
         if shared is not None:
             columns = zip(self._shown(), shared.storages, strict=True)
-            samples.shared = {column.name: one for column, one in columns if one is not None}
+            samples.shared = {
+                column.name: storage for column, storage in columns if storage is not None
+            }
         return samples
 
     def _getitems(self, indices: Sequence[int]) -> Samples:
@@ -220,13 +222,15 @@ class Dataset(ABC):
         # Seeds are words of 64 bits, in every draw; a negative one is one, too.
         base = ((seed & 0xFFFFFFFFFFFFFFFF) << 96) + epoch + 1
         count = len(self)
-        found = [
+        indices = [
             (base + (number << 32)) * count + item
             for item, number in zip(items.tolist(), again, strict=True)
         ]
         if valid is None:
-            return found
-        return [one if ok else -1 - one for one, ok in zip(found, valid.tolist(), strict=True)]
+            return indices
+        return [
+            index if ok else -1 - index for index, ok in zip(indices, valid.tolist(), strict=True)
+        ]
 
     def set_epoch(self, epoch: int) -> None:
         """Make samples those of this epoch, in worker processes that run already as well.

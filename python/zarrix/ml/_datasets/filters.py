@@ -172,10 +172,10 @@ def weights(labels: Any) -> npt.NDArray[np.float64]:
     >>> ml.weights([0, 0, 0, 1])
     array([0.33333333, 0.33333333, 0.33333333, 1.        ])
     """
-    found = np.asarray(labels[...] if hasattr(labels, "shape") else labels)
-    if found.ndim != 1:
-        raise ValueError(f"labels have the shape {found.shape}; one label for each item is needed")
-    _, which, counts = np.unique(found, return_inverse=True, return_counts=True)
+    values = np.asarray(labels[...] if hasattr(labels, "shape") else labels)
+    if values.ndim != 1:
+        raise ValueError(f"labels have the shape {values.shape}; one label for each item is needed")
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     shares: npt.NDArray[np.float64] = 1.0 / counts[which.reshape(-1)]
     return shares
 
@@ -191,7 +191,7 @@ class _Filter:
         masks = self._masks if isinstance(self._masks, list | tuple) else [self._masks]
         if len(masks) != len(groups):
             raise ValueError(f"{len(masks)} masks for {len(groups)} groups")
-        self._fields = [one if isinstance(one, Field) else Field(one) for one in masks]
+        self._fields = [mask if isinstance(mask, Field) else Field(mask) for mask in masks]
         self._elements_of_all = sum(math.prod(field.array.shape) for field in self._fields)
         self._places, self._shapes = places, shapes
         self._grids = [
@@ -209,7 +209,7 @@ class _Filter:
     def _frame(self, group: int, frame: int) -> Any:
         """The cropped dimensions of the mask in one frame, in the order of the reference."""
         index = np.unravel_index(frame, self._shapes[group]) if self._shapes[group] else ()
-        return self._grids[group].read(self._fields[group].array, [int(one) for one in index])
+        return self._grids[group].read(self._fields[group].array, [int(number) for number in index])
 
 
 class Fraction(_Filter):
@@ -299,20 +299,20 @@ class _Passing:
                 *np.unravel_index(row % rows, shape[:-1]),
                 _nth(bits, row, sought - before[row]),
             ]
-            for axis, one in zip(places.cropped, place[-len(shape) :], strict=True):
-                corners[here, axis] += one * places.step[axis]
+            for axis, along in zip(places.cropped, place[-len(shape) :], strict=True):
+                corners[here, axis] += along * places.step[axis]
             numbers[here] = known[frames[here]]
         return corners, numbers, {}
 
 
 def _nth(bits: Any, rows: Ints, number: Ints) -> Ints:
     """The place of a set bit in a row by its number among the set bits of that row."""
-    found = np.empty_like(rows)
+    places = np.empty_like(rows)
     for begin in range(0, len(rows), 512):
         part = slice(begin, begin + 512)
         counted = np.cumsum(np.unpackbits(bits[rows[part]], axis=-1), axis=-1, dtype=np.int64)
-        found[part] = (counted <= number[part, None]).sum(axis=-1)
-    return found
+        places[part] = (counted <= number[part, None]).sum(axis=-1)
+    return places
 
 
 class Foreground(_Filter):
@@ -336,17 +336,17 @@ class Foreground(_Filter):
         """Coordinates of elements of each class that is there."""
         labels = self._frame(group, frame)
         values = np.unique(labels) if self._classes is None else np.array(list(self._classes))
-        found = []
+        elements = []
         for value in values:
             if not value and self._classes is None:
                 continue
-            where = np.argwhere(labels == value)
-            if len(where) > _MOST_VOXELS:
-                chosen = np.argsort(mix64(np.arange(len(where))), kind="stable")[:_MOST_VOXELS]
-                where = where[np.sort(chosen)]
-            if len(where):
-                found.append(where)
-        return found
+            coordinates = np.argwhere(labels == value)
+            if len(coordinates) > _MOST_VOXELS:
+                order = np.argsort(mix64(np.arange(len(coordinates))), kind="stable")
+                coordinates = coordinates[np.sort(order[:_MOST_VOXELS])]
+            if len(coordinates):
+                elements.append(coordinates)
+        return elements
 
 
 class _Centred:
@@ -361,7 +361,10 @@ class _Centred:
     ) -> None:
         self._places, self._share, self._tables, self._grids = places, share, tables, grids
         self.frames = [np.arange(len(group)) for group in tables]
-        elements = [[[digest_of(one) for one in frame] for frame in group] for group in tables]
+        elements = [
+            [[digest_of(coordinates) for coordinates in frame] for frame in group]
+            for group in tables
+        ]
         self.digest = digest_of(["centred", share, elements, [grid.identity() for grid in grids]])
 
     def corners(

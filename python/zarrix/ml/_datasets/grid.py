@@ -166,6 +166,6 @@ def _z_order(counts: Sequence[int]) -> Ints:
     axes = len(counts)
     for bit in range(min(64 // max(1, axes), 21)):
         for axis in range(axes):
-            one = places[:, axis].astype(np.uint64) >> np.uint64(bit) & np.uint64(1)
-            keys |= one << np.uint64(bit * axes + axes - 1 - axis)
+            bits = places[:, axis].astype(np.uint64) >> np.uint64(bit) & np.uint64(1)
+            keys |= bits << np.uint64(bit * axes + axes - 1 - axis)
     return places[np.argsort(keys, kind="stable")]

@@ -99,10 +99,10 @@ def _windows(mask: Any, starts: Ints, window: tuple[int, ...]) -> Any:
     if isinstance(mask, Array):
         return read_many([(mask, starts, window)], border="pad", pad_value=0)[0]
     out = np.zeros((len(starts), *window), mask.dtype)
-    for one, start in zip(out, starts.tolist(), strict=True):
+    for target, start in zip(out, starts.tolist(), strict=True):
         low = [max(0, begin) for begin in start]
         high = [min(b + w, n) for b, w, n in zip(start, window, mask.shape, strict=True)]
         if all(a < b for a, b in zip(low, high, strict=True)):
             to = tuple(slice(a - s, b - s) for a, b, s in zip(low, high, start, strict=True))
-            one[to] = mask[tuple(slice(a, b) for a, b in zip(low, high, strict=True))]
+            target[to] = mask[tuple(slice(a, b) for a, b in zip(low, high, strict=True))]
     return out

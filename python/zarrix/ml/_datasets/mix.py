@@ -125,10 +125,10 @@ class Mix(Dataset):
         >>> [len(part) for part in mix.split({"train": 0.8, "val": 0.2})]
         [8, 2]
         """
-        found = [part.split(parts, by=by, gap=gap, seed=seed) for part in self._parts]
+        splits = [part.split(parts, by=by, gap=gap, seed=seed) for part in self._parts]
         return tuple(
             Mix(dict(zip(self._names, of_part, strict=True)), weights=self._weights)
-            for of_part in zip(*found, strict=True)
+            for of_part in zip(*splits, strict=True)
         )
 
     @property
@@ -143,13 +143,15 @@ class Mix(Dataset):
 
     def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         """As a dataset wants it that has another order of axes in memory, if one does."""
-        found: list[Any] = [
+        of_parts: list[Any] = [
             part._allocated(own)
             for part in self._parts
             for own in part._shown()
             if own.name == column.name
         ]
-        chosen: tuple[Any, Any] = next((one for one in found if one[1] is not None), found[0])
+        chosen: tuple[Any, Any] = next(
+            (allocated for allocated in of_parts if allocated[1] is not None), of_parts[0]
+        )
         return chosen
 
     def _is_thin(self) -> bool:
@@ -183,11 +185,11 @@ class Mix(Dataset):
         for name in sorted(names):
             if any(name not in draws.extras for _, draws in parts):
                 continue
-            found = [draws.extras[name] for _, draws in parts]
-            if all(one.shape[1:] == found[0].shape[1:] for one in found):
-                extras[name] = np.empty((len(items), *found[0].shape[1:]), found[0].dtype)
-                for (rows, _), one in zip(parts, found, strict=True):
-                    extras[name][rows] = one
+            of_parts = [draws.extras[name] for _, draws in parts]
+            if all(values.shape[1:] == of_parts[0].shape[1:] for values in of_parts):
+                extras[name] = np.empty((len(items), *of_parts[0].shape[1:]), of_parts[0].dtype)
+                for (rows, _), values in zip(parts, of_parts, strict=True):
+                    extras[name][rows] = values
         return _Mixed(visits, extras, parts)
 
     def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:

@@ -67,8 +67,8 @@ class Divisible(Windowed):
         >>> [val[item]["x"].item() for item in range(len(val))]
         [8, 9]
         """
-        found = ranges_of(self, parts, by, gap, seed)
-        return tuple(Subset(self, found[name]) for name in parts)
+        ranges = ranges_of(self, parts, by, gap, seed)
+        return tuple(Subset(self, ranges[name]) for name in parts)
 
 
 class Subset(Dataset):
@@ -102,11 +102,11 @@ class Subset(Dataset):
 
     def _begins(self) -> Ints:
         base = self._base._begins()
-        found = [np.zeros(1, np.int64)]
+        begins = [np.zeros(1, np.int64)]
         for number, (begin, end) in enumerate(self._ranges):
             inner = base[(base > begin) & (base < end)] - begin
-            found.append(self._ends[number] + np.append(inner, end - begin))
-        return np.unique(np.concatenate(found))
+            begins.append(self._ends[number] + np.append(inner, end - begin))
+        return np.unique(np.concatenate(begins))
 
     def _identity(self) -> dict[str, Any]:
         base = self._base._identity()
@@ -163,17 +163,17 @@ def _by_parts(parts: Mapping[str, float], ends: Ints, seed: int) -> dict[str, In
     count = len(ends) - 1
     order = permuted(np.arange(count), count, key_of(seed, "split", 0))
     edges = np.round(np.cumsum([0.0, *parts.values()]) * count).astype(np.int64)
-    found = {}
+    ranges = {}
     for number, name in enumerate(parts):
         chosen = np.sort(order[edges[number] : edges[number + 1]])
         if not len(chosen):
             raise ValueError(f"{count} parts are too few for {name!r} to have one")
-        found[name] = np.stack([ends[chosen], ends[chosen + 1]], axis=1)
-    return found
+        ranges[name] = np.stack([ends[chosen], ends[chosen + 1]], axis=1)
+    return ranges
 
 
 def _along(dataset: Windowed, parts: Mapping[str, float], gap: int, axis: int) -> dict[str, Ints]:
-    found: dict[str, list[tuple[int, int]]] = {name: [] for name in parts}
+    ranges_of_parts: dict[str, list[tuple[int, int]]] = {name: [] for name in parts}
     for number, group in enumerate(dataset._groups):
         length = int(next(iter(group.values())).array.shape[axis])
         edges = np.round(np.cumsum([0.0, *parts.values()]) * length).astype(np.int64)
@@ -183,10 +183,10 @@ def _along(dataset: Windowed, parts: Mapping[str, float], gap: int, axis: int) -
                 dataset._before(number, np.array([begin, edges[place + 1]])) + dataset._ends[number]
             )
             if items[1] > items[0]:
-                found[name].append((int(items[0]), int(items[1])))
-    for name, ranges in found.items():
+                ranges_of_parts[name].append((int(items[0]), int(items[1])))
+    for name, ranges in ranges_of_parts.items():
         if not ranges:
             raise ValueError(
                 f"{name!r} has no items; its share is too small, or gap={gap} too large"
             )
-    return {name: np.array(ranges, np.int64) for name, ranges in found.items()}
+    return {name: np.array(ranges, np.int64) for name, ranges in ranges_of_parts.items()}

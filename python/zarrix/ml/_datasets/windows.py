@@ -144,11 +144,11 @@ class Windowed(Dataset):
                 first = begin if rows is None else int(rows[begin])
                 source, part = self._reads[place][number], out[first : first + end - begin]
                 starts = every[begin:end]
-                found = [(part, starts, each)] if together else _apart(part, starts)
-                for one, at, count in found:
+                targets = [(part, starts, each)] if together else _apart(part, starts)
+                for target, at, count in targets:
                     # Not by -1: samples may have no elements, and fields no axes.
                     windows = (end - begin) * count
-                    views, at = one.reshape(windows, *window), at.reshape(windows, axes)
+                    views, at = target.reshape(windows, *window), at.reshape(windows, axes)
                     entries.append(
                         Entry(source, at, window, views, self._border, column, first, count)
                     )
@@ -187,7 +187,7 @@ class Windowed(Dataset):
             "shapes": digest_of(self._lengths),
             "border": self._border,
             "padding": digest_of(
-                [[one and one.hex() for one in group] for group in padding]
+                [[element and element.hex() for element in group] for group in padding]
                 if self._border == "pad"
                 else None
             ),

@@ -17,7 +17,7 @@ from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Cancel, Entry, fetch
 from zarrix.ml._reading.reading import Reading
 
-__all__ = ["BatchReader", "Failure", "Fill"]
+__all__ = ["BatchReader", "Failure", "ReadFill"]
 
 
 class Failure(NamedTuple):
@@ -27,7 +27,7 @@ class Failure(NamedTuple):
     rest: list[Planned]
 
 
-class Fill(NamedTuple):
+class ReadFill(NamedTuple):
     """The batches that were read; those before one that failed are delivered first."""
 
     ready: list[Filled]
@@ -56,46 +56,46 @@ class BatchReader:
         """Let go of the samples of a batch whose other samples are not read any more."""
         self._divided = None
 
-    def read(self, planned: list[Planned]) -> Fill:
+    def read(self, fill: list[Planned]) -> ReadFill:
         """Read batches by one call; an error of the first one is raised."""
         since, options = time.perf_counter(), self._options
         batches: list[Batch] = []
         entries: list[Entry] = []
         cuts = [0]
-        for one in planned:
-            batch, more = options.dataset._batch(one.draws, options.slots)
+        for planned in fill:
+            batch, more = options.dataset._batch(planned.draws, options.slots)
             batches.append(batch)
             entries.extend(more)
             cuts.append(len(entries))
         if options.corrupt.kind == "raise":
             fetch(entries, self.cancel, threads=options.threads)
         else:
-            repair = Repair(options, [one.draws for one in planned], entries, cuts)
+            repair = Repair(options, [planned.draws for planned in fill], entries, cuts)
             fetch(entries, self.cancel, repair, threads=options.threads)
             repair.finish(batches, self.cancel)
-        for batch, one in zip(batches, planned, strict=True):
-            self._finishing.check(batch, one)
+        for batch, planned in zip(batches, fill, strict=True):
+            self._finishing.check(batch, planned)
         size = sum(entry.out.nbytes for entry in entries)
         options.counters.read(time.perf_counter() - since, size)
-        return self._delivered(batches, planned)
+        return self._delivered(batches, fill)
 
-    def _delivered(self, batches: list[Batch], planned: list[Planned]) -> Fill:
+    def _delivered(self, batches: list[Batch], fill: list[Planned]) -> ReadFill:
         ready: list[Filled] = []
         for place, batch in enumerate(batches):
             if self.cancel.is_cancelled:
                 break
             try:
-                ready.append(self._finishing.deliver(batch, planned[place]))
+                ready.append(self._finishing.deliver(batch, fill[place]))
             except Exception as error:
                 if not ready:
                     raise
-                return Fill(ready, Failure(error, planned[place:]))
-        return Fill(ready, None)
+                return ReadFill(ready, Failure(error, fill[place:]))
+        return ReadFill(ready, None)
 
-    def window(self, planned: list[Planned]) -> Iterator[Filled]:
+    def window(self, fill: list[Planned]) -> Iterator[Filled]:
         """Batches of one window, each as soon as it is complete, while the others are read."""
         finishing = self._finishing
-        waiting, entries = self._allocate(planned)
+        waiting, entries = self._allocate(fill)
         if not entries:
             return
         reading = self._begin(entries)
@@ -103,22 +103,22 @@ class BatchReader:
         del entries
         try:
             while waiting and not self.cancel.is_cancelled and reading.has(waiting[0].end):
-                one, batch, _ = waiting.popleft()
-                finishing.check(batch, one)
-                yield finishing.deliver(batch, one)
+                planned, batch, _ = waiting.popleft()
+                finishing.check(batch, planned)
+                yield finishing.deliver(batch, planned)
                 del batch
         finally:
             reading.join()
         if reading.error is None or self.cancel.is_cancelled:
             return
         # One by one, so that all batches before the one that fails are delivered.
-        again = [one for one, _, _ in waiting]
+        again = [planned for planned, _, _ in waiting]
         if self._divided is not None:
             again.append(self._divided[0])
             self._divided = None
         waiting.clear()
-        for one in again:
-            yield from self.read([one]).ready
+        for planned in again:
+            yield from self.read([planned]).ready
 
     def _begin(self, entries: list[Entry]) -> Reading:
         options, size = self._options, sum(entry.out.nbytes for entry in entries)
@@ -129,23 +129,25 @@ class BatchReader:
             options.threads,
         )
 
-    def _allocate(self, planned: list[Planned]) -> tuple[deque[_Allocated], list[Entry]]:
+    def _allocate(self, fill: list[Planned]) -> tuple[deque[_Allocated], list[Entry]]:
         """The batches that a window completes, in order, and the entries of all its samples."""
         dataset, slots = self._options.dataset, self._options.slots
         waiting: deque[_Allocated] = deque()
         entries: list[Entry] = []
         divided, self._divided = self._divided, None
         if divided is not None:
-            one, batch = divided
-            rest = slice(one.inside, len(one.draws))
-            entries += dataset._entries(one.draws[rest], batch, np.arange(rest.start, rest.stop))
-            waiting.append(_Allocated(one, batch, len(entries)))
-        for one in planned:
-            batch, more = dataset._batch(one.draws, slots)
-            if one.is_divided and one is planned[-1]:
-                self._divided = one, batch
-                entries += dataset._entries(one.draws[0 : one.inside], batch)
+            planned, batch = divided
+            rest = slice(planned.inside, len(planned.draws))
+            entries += dataset._entries(
+                planned.draws[rest], batch, np.arange(rest.start, rest.stop)
+            )
+            waiting.append(_Allocated(planned, batch, len(entries)))
+        for planned in fill:
+            batch, more = dataset._batch(planned.draws, slots)
+            if planned.is_divided and planned is fill[-1]:
+                self._divided = planned, batch
+                entries += dataset._entries(planned.draws[0 : planned.inside], batch)
             else:
                 entries += more
-                waiting.append(_Allocated(one, batch, len(entries)))
+                waiting.append(_Allocated(planned, batch, len(entries)))
         return waiting, entries

@@ -24,7 +24,7 @@ _RUN = 3
 
 def sample_bytes(dataset: Any) -> int:
     """The bytes of one sample's fields."""
-    total: int = sum(math.prod(one.shape) * one.dtype.itemsize for one in dataset._shown())
+    total: int = sum(math.prod(column.shape) * column.dtype.itemsize for column in dataset._shown())
     return max(1, total)
 
 
@@ -44,7 +44,7 @@ def choose(
     if isinstance(dataset, Mix):
         chosen = [choose(part, shuffle, batch_size, memory, 1) for part in dataset._parts]
         kind = "interleaved" if shuffle is False else "mixed"
-        return OrderChoice(kind, max(one.group for one in chosen))
+        return OrderChoice(kind, max(choice.group for choice in chosen))
     if shuffle is False:
         return OrderChoice("sequential")
     if shuffle not in (True, "full", "block"):

@@ -297,12 +297,12 @@ class Loader:
 
     def _fingerprint(self, choice: OrderChoice) -> dict[str, str]:
         """Digests of all that samples and an order depend on, apart from values of arrays."""
-        found = self.dataset._fingerprint()
+        digests = self.dataset._fingerprint()
         if self._cumulative is not None:
-            found["weights"] = digest_of(self._cumulative)
+            digests["weights"] = digest_of(self._cumulative)
         if choice.has_blocks:
-            found["blocks"] = digest_of(self.dataset._blocks)
-        return found
+            digests["blocks"] = digest_of(self.dataset._blocks)
+        return digests
 
     def _order_size(self) -> int:
         if isinstance(self.dataset, Mix):

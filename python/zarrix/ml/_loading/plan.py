@@ -105,7 +105,7 @@ class Plan:
             )
         memory = f"{self.memory_bytes / 2**20:.1f} MiB, {self.batches_at_once} batches at once"
         rows.append(("Memory", memory))
-        return [*rows, *(("Advice", one) for one in self.advice)]
+        return [*rows, *(("Advice", advice) for advice in self.advice)]
 
     def __str__(self) -> str:
         return "\n".join(f"{name + ':':20} {value}" for name, value in self._rows())
@@ -180,8 +180,8 @@ def _cost(loader: Any, choice: OrderChoice, at_once: int) -> tuple[float, float]
     for items, rounds in _calls(order, loader.batch_size, at_once):
         draws = dataset._draws(Visits(items, loader.seed, 0, rounds))
         _, entries = dataset._batch(draws)
-        one, touched = chunks_of(entries)
-        decoded += one
+        decoded_here, touched = chunks_of(entries)
+        decoded += decoded_here
         chunks += touched
         used += sum(map(used_bytes, entries))
         count += len(items)

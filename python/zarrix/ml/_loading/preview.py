@@ -116,7 +116,7 @@ def preview_of(batch: dict[str, Any], names: list[str]) -> Preview:
 
 def _tile(value: Any, low: float, high: float) -> npt.NDArray[np.uint8]:
     """One sample as a small picture: the middle of a clip or volume, its first three channels."""
-    most = max(abs(low), abs(high), 1e-12)
+    largest = max(abs(low), abs(high), 1e-12)
     while value.ndim > 3 or (value.ndim == 3 and min(value.shape[0], value.shape[2]) > 4):
         value = value[len(value) // 2]
     if value.ndim == 3:
@@ -128,11 +128,11 @@ def _tile(value: Any, low: float, high: float) -> npt.NDArray[np.uint8]:
     width = max(1, round(_HEIGHT * value.shape[1] / value.shape[0]))
     picture = value[rows][:, np.arange(width) * value.shape[1] // width].astype(np.float64)
     if picture.shape[2] == 2:
-        scaled = _directions(np.nan_to_num(picture) / most)
+        scaled = _directions(np.nan_to_num(picture) / largest)
     else:
         scaled = (np.nan_to_num(picture, nan=low) - low) / max(high - low, 1e-12)
-    found: npt.NDArray[np.uint8] = (np.clip(scaled, 0, 1) * 255).astype(np.uint8)
-    return np.broadcast_to(found, (*found.shape[:2], 3))
+    pixels: npt.NDArray[np.uint8] = (np.clip(scaled, 0, 1) * 255).astype(np.uint8)
+    return np.broadcast_to(pixels, (*pixels.shape[:2], 3))
 
 
 def _directions(vectors: Any) -> Any:

@@ -162,16 +162,16 @@ class ReadAhead(Filler):
             if reader.cancel.is_cancelled:
                 return
 
-    def _fill(self, planned: list[Planned]) -> Failure | None:
+    def _fill(self, fill: list[Planned]) -> Failure | None:
         """Make batches ready; what failed after the first of them, if anything did."""
         if self._size.delivers_while_reading:
-            for batch in self._reader.window(planned):
+            for batch in self._reader.window(fill):
                 self._hand_over([batch])
                 del batch
             return None
-        fill = self._reader.read(planned)
-        self._hand_over(fill.ready)
-        return fill.failure
+        result = self._reader.read(fill)
+        self._hand_over(result.ready)
+        return result.failure
 
     def _hand_over(self, batches: list[Filled]) -> None:
         if not self._reader.cancel.is_cancelled:

@@ -208,7 +208,7 @@ def collate(samples: Any) -> Any:
         shape, strides = batch[name].shape, batch[name].strides
         size = max(1, batch[name].itemsize)
         tensor = torch.empty(0, dtype=kind)
-        batch[name] = tensor.set_(storage, 0, shape, tuple(one // size for one in strides))
+        batch[name] = tensor.set_(storage, 0, shape, tuple(stride // size for stride in strides))
     return to_torch(batch, kinds)
 
 

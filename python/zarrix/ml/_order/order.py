@@ -217,13 +217,13 @@ class Blocks:
 
     def windows(self, min_items: int, max_window_items: int) -> Iterator[Ints]:
         """The items of the first windows, until there are enough; of each at most so many."""
-        found = 0
+        count = 0
         for begin, end in itertools.pairwise(self._windows.tolist()):
-            if found >= min_items:
+            if count >= min_items:
                 return
             flat = np.arange(begin, min(end, begin + max_window_items))
             blocks = np.searchsorted(self._begins, flat, "right") - 1
-            found += len(flat)
+            count += len(flat)
             yield self._items[self._blocks[blocks]] + flat - self._begins[blocks]
 
     def window_of(self, positions: Ints) -> Ints:
@@ -237,8 +237,8 @@ def _expanded(firsts: Ints, lengths: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     """The numbers of chosen ranges, one after the other, and where each begins, and the end."""
     counts = lengths[chosen]
     ends = np.concatenate([[0], np.cumsum(counts)])
-    found = np.repeat(firsts[chosen] - ends[:-1], counts) + np.arange(ends[-1])
-    return found, ends
+    numbers = np.repeat(firsts[chosen] - ends[:-1], counts) + np.arange(ends[-1])
+    return numbers, ends
 
 
 def _turns(lengths: Ints) -> tuple[Ints, Ints, list[Ints]]:
@@ -263,10 +263,10 @@ def proportions(weights: Sequence[float], max_sum: int = 65536) -> list[int]:
     ([3, 1], [2, 5])
     """
     exact = [Fraction(weight).limit_denominator(max_sum) for weight in weights]
-    shared = math.lcm(*(one.denominator for one in exact))
-    whole = [int(one * shared) for one in exact]
+    shared = math.lcm(*(number.denominator for number in exact))
+    whole = [int(number * shared) for number in exact]
     divisor = math.gcd(*whole)
-    whole = [one // divisor for one in whole]
+    whole = [number // divisor for number in whole]
     if sum(whole) <= max_sum and all(whole):
         return whole
     scale = (max_sum - len(weights)) / math.fsum(weights)

@@ -58,19 +58,19 @@ class OrderChoice:
     def parsed(cls, text: str, partitions: int) -> OrderChoice:
         """The order with this name; an error if another version of zarrix made it."""
         match = _ORDER.fullmatch(text)
-        found = None
+        choice = None
         if match is not None:
             kind = match[1] or match[2] or match[4]
             group, run = int(match[3] or match[5] or 0), int(match[6] or 1)
-            found = cls(kind, group, partitions, run)
+            choice = cls(kind, group, partitions, run)
         # What is not written so was not written by `__str__`.
-        if found is None or str(found) != text or found.kind not in KINDS:
+        if choice is None or str(choice) != text or choice.kind not in KINDS:
             raise StateError(
                 f"order {reprlib.repr(text)} of the state is not one of this version of zarrix"
             )
-        if found.kind == "block" and not 0 < found.run <= found.group:
+        if choice.kind == "block" and not 0 < choice.run <= choice.group:
             raise StateError(f"order {reprlib.repr(text)} of the state has no blocks")
-        return found
+        return choice
 
 
 @dataclass(frozen=True)
@@ -112,17 +112,20 @@ class State:
 
     def differences(self, state: State) -> list[str]:
         """What another state has of another dataset or order than this one."""
-        found = []
+        sentences = []
         if self.size != state.size:
-            found.append(f"size is {self.size} here and {state.size} in the state")
+            sentences.append(f"size is {self.size} here and {state.size} in the state")
         if _EARLIER in state.fingerprint:
-            return [*found, "it is of version 1, which did not say all that its order depends on"]
+            return [
+                *sentences,
+                "it is of version 1, which did not say all that its order depends on",
+            ]
         own, others = self.fingerprint, state.fingerprint
         names = own.keys() | others.keys()
         parts = sorted(name for name in names if own.get(name) != others.get(name))
         if parts:
-            found.append(f"what differs by its fingerprint is {reprlib.repr(parts)[1:-1]}")
-        return found
+            sentences.append(f"what differs by its fingerprint is {reprlib.repr(parts)[1:-1]}")
+        return sentences
 
 
 def checked_epoch(epoch: Any) -> int:
@@ -146,10 +149,11 @@ def _check(state: Any) -> None:
         raise StateError(
             f"the state is of version {reprlib.repr(version)}; this release reads version {VERSION}"
         )
-    for name, most in _COUNTS.items():
-        if not _is_count(state[name], most):
+    for name, max_count in _COUNTS.items():
+        if not _is_count(state[name], max_count):
             raise StateError(
-                f"{name!r} of the state is {reprlib.repr(state[name])}, not a count up to {most}"
+                f"{name!r} of the state is {reprlib.repr(state[name])}, not a count up to "
+                f"{max_count}"
             )
     seed = state["seed"]
     if not isinstance(seed, int) or isinstance(seed, bool):
@@ -163,7 +167,7 @@ def _check(state: Any) -> None:
         raise StateError(f"'order' of the state is {reprlib.repr(state['order'])}, not text")
     prints = state["fingerprint"]
     is_mapping = isinstance(prints, Mapping) and all(
-        isinstance(one, str) for pair in prints.items() for one in pair
+        isinstance(text, str) for pair in prints.items() for text in pair
     )
     if not (isinstance(prints, str) if version == 1 else is_mapping):
         raise StateError(

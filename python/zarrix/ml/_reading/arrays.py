@@ -44,14 +44,14 @@ def with_arrays(
             return made(value, is_bfloat16) if value.dtype.kind in _NUMBERS else value
         if isinstance(value, MutableMapping):
             # A copy: the caller may return one mapping for several batches.
-            found = value if type(value) is Batch else copy.copy(value)
-            for key, one in value.items():
-                found[key] = each(one, key)
-            return found
+            copied = value if type(value) is Batch else copy.copy(value)
+            for key, entry in value.items():
+                copied[key] = each(entry, key)
+            return copied
         if isinstance(value, tuple):
-            parts = [each(one) for one in value]
+            parts = [each(entry) for entry in value]
             # Named tuples take their entries one by one.
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        return [each(one) for one in value] if isinstance(value, list) else value
+        return [each(entry) for entry in value] if isinstance(value, list) else value
 
     return each(batch)

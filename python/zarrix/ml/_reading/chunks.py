@@ -21,7 +21,7 @@ def ends_along(array: Any, axis: int) -> Ints:
         (size, min(count, -(-length // size)))
         for size, count in grid.runs or ((grid.even, length),)
     ]
-    sizes, counts = (np.array(one, np.int64) for one in zip(*runs, strict=True))
+    sizes, counts = (np.array(part, np.int64) for part in zip(*runs, strict=True))
     ends: Ints = np.cumsum(np.repeat(sizes, counts))
     last = int(np.searchsorted(ends, length)) + 1
     return np.minimum(ends[:last], length)
@@ -56,8 +56,8 @@ def bounds_along(axis: AxisGrid, numbers: Ints) -> tuple[Ints, Ints]:
         return numbers * axis.even, (numbers + 1) * axis.even
     lengths, begins, firsts = _runs(axis)
     run = np.searchsorted(firsts, numbers, "right") - 1
-    found = begins[run] + (numbers - firsts[run]) * lengths[run]
-    return found, found + lengths[run]
+    chunk_begins = begins[run] + (numbers - firsts[run]) * lengths[run]
+    return chunk_begins, chunk_begins + lengths[run]
 
 
 def _runs(axis: AxisGrid) -> tuple[Ints, Ints, Ints]:

@@ -88,12 +88,12 @@ class CSR:
                 f"the group {self._where!r} stores a {encoding}; rows can be read of a csr_matrix"
             )
         self._data, self._indices, self._indptr = (self._member(group, n) for n in _MEMBERS)
-        given = group.attrs.get("shape") if shape is None else shape
-        if given is None:
+        lengths = group.attrs.get("shape") if shape is None else shape
+        if lengths is None:
             raise MetadataError(
                 f"the group {self._where!r} has no attribute 'shape': pass shape=(rows, columns)"
             )
-        rows, width = (int(one) for one in given)
+        rows, width = (int(length) for length in lengths)
         if self._indptr.shape != (rows + 1,) or self._data.shape != self._indices.shape:
             raise MetadataError(
                 f"the sparse matrix {self._where!r} of {rows} rows has {self._indptr.shape[0]} row "
@@ -119,22 +119,22 @@ class CSR:
         return array
 
     def _checked(self, columns: Any) -> Ints:
-        found = np.asarray(columns)
-        if found.dtype == np.bool_ and found.shape == (self._width,):
-            found = np.flatnonzero(found)
-        if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
+        numbers = np.asarray(columns)
+        if numbers.dtype == np.bool_ and numbers.shape == (self._width,):
+            numbers = np.flatnonzero(numbers)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
             raise ValueError(
                 f"columns= is a sequence of column numbers, or a mask of {self._width} columns"
             )
-        found = found.astype(np.int64)
-        if found.min() < 0 or found.max() >= self._width:
+        numbers = numbers.astype(np.int64)
+        if numbers.min() < 0 or numbers.max() >= self._width:
             raise ValueError(
-                f"columns= has {found.min()} to {found.max()}; the matrix {self._where!r} has the "
-                f"columns 0 to {self._width - 1}"
+                f"columns= has {numbers.min()} to {numbers.max()}; the matrix {self._where!r} has "
+                f"the columns 0 to {self._width - 1}"
             )
-        if len(np.unique(found)) != len(found):
+        if len(np.unique(numbers)) != len(numbers):
             raise ValueError("columns= names a column twice")
-        return found
+        return numbers
 
     def __repr__(self) -> str:
         return f"CSR({self.shape} {self.dtype}, {self._data.shape[0]} stored)"
@@ -162,19 +162,19 @@ class CSR:
     def _bounds(self) -> Ints:
         """Where each row begins in ``data``, and the end; read once, and checked."""
         if self._kept_bounds is None:
-            found: Ints = np.asarray(self._indptr[:]).astype(np.int64)
-            if found[0] != 0 or found[-1] > self._data.shape[0] or (np.diff(found) < 0).any():
+            bounds: Ints = np.asarray(self._indptr[:]).astype(np.int64)
+            if bounds[0] != 0 or bounds[-1] > self._data.shape[0] or (np.diff(bounds) < 0).any():
                 raise MetadataError(
-                    f"the row pointers of the sparse matrix {self._where!r} go from {found[0]} to "
-                    f"{found[-1]} for {self._data.shape[0]} values, or decrease"
+                    f"the row pointers of the sparse matrix {self._where!r} go from {bounds[0]} to "
+                    f"{bounds[-1]} for {self._data.shape[0]} values, or decrease"
                 )
-            longest = int(np.diff(found).max(initial=0))
+            longest = int(np.diff(bounds).max(initial=0))
             if longest > _MOST_OF_A_ROW + 2 * self._width:
                 raise MetadataError(
                     f"a row of the sparse matrix {self._where!r} has {longest} elements, and the "
                     f"matrix {self._width} columns"
                 )
-            self._kept_bounds = found
+            self._kept_bounds = bounds
         return self._kept_bounds
 
     @property
@@ -198,8 +198,8 @@ class CSR:
             places = np.full(self._width, -1, np.int64)
             places[self._columns] = np.arange(len(self._columns))
             self._kept_places = places
-        found = self._kept_places[columns]
-        return found, found >= 0
+        elements = self._kept_places[columns]
+        return elements, elements >= 0
 
     def _spans(self, rows: Ints) -> tuple[Ints, Ints]:
         """Where each row begins and ends in ``data`` and ``indices``, of shape (rows, 1)."""

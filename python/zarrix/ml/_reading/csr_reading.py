@@ -41,7 +41,7 @@ def read_rows(
     the number and the row of an out whose chunk is corrupt, which then is 0.
     """
     for parts in _calls(requests, merge=tolerate is None):
-        native = [one for part in parts for one in part.native()]
+        native = [entry for part in parts for entry in part.native()]
         failures = _engine.read_many(
             native, tolerate=tolerate is not None, cancel=cancel, threads=threads
         )

@@ -239,7 +239,7 @@ def _gather(entry: Entry, array: Any, out: Any) -> None:
     if ((entry.starts >= 0) & (entry.starts + entry.window <= shape)).all():
         _gather_inside(entry, array, out)
         return
-    for start, one in zip(entry.starts, out, strict=True):
+    for start, target in zip(entry.starts, out, strict=True):
         index = []
         outside = np.zeros(entry.window, np.bool_)
         for axis, (begin, reach) in enumerate(zip(start, entry.window, strict=True)):
@@ -250,9 +250,9 @@ def _gather(entry: Entry, array: Any, out: Any) -> None:
                 outside |= beyond.reshape([-1 if i == axis else 1 for i in range(array.ndim)])
                 along = _folded(along, length, border)
             index.append(along)
-        one[...] = array[np.ix_(*index)] if index else array
+        target[...] = array[np.ix_(*index)] if index else array
         if border == "pad" and padding is not None:
-            one[outside] = np.frombuffer(padding, array.dtype)[0]
+            target[outside] = np.frombuffer(padding, array.dtype)[0]
 
 
 def _gather_inside(entry: Entry, array: Any, out: Any) -> None:

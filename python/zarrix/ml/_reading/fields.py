@@ -100,7 +100,9 @@ class Field:
         name = None if dtype is None else _target(dtype)
         rule = nan_rule(nan)
         fills = nan if rule.kind == "fill" else None
-        if name is None and any(one is not None for one in (scale, offset, mean, std, clip, fills)):
+        if name is None and any(
+            option is not None for option in (scale, offset, mean, std, clip, fills)
+        ):
             raise ValueError("scale=, offset=, mean=, std=, clip= and a number of nan= need dtype=")
         if rule.counts and np.dtype(array.dtype).kind != "f":
             raise ValueError(f"nan={nan!r}: values of {array.dtype} are never NaN")
@@ -198,14 +200,14 @@ class Column:
 
     def identity(self) -> dict[str, Any]:
         """All that determines an entry of a sample, in terms of JSON; names of axes do not."""
-        found = {}
-        for one in fields(self):
-            value = getattr(self, one.name)
+        values = {}
+        for attribute in fields(self):
+            value = getattr(self, attribute.name)
             if isinstance(value, np.ndarray):
                 value = value.tolist()
-            if one.name != "dims":
-                found[one.name] = str(value) if isinstance(value, np.dtype) else value
-        return found
+            if attribute.name != "dims":
+                values[attribute.name] = str(value) if isinstance(value, np.dtype) else value
+        return values
 
     def starts(self, corners: Ints) -> Ints:
         """Where the window of each corner begins."""
@@ -218,23 +220,23 @@ def as_fields(mappings: Any, kind: str) -> list[dict[str, Field]]:
     groups = [mappings] if isinstance(mappings, Mapping) else list(mappings)
     if not groups or not all(isinstance(group, Mapping) and group for group in groups):
         raise ValueError(f"{kind} needs a mapping of names to arrays, or a list of such mappings")
-    found = [
+    groups_of_fields = [
         {str(n): a if isinstance(a, Field) else Field(a) for n, a in g.items()} for g in groups
     ]
-    sparse = [n for g in found for n, field in g.items() if isinstance(field.array, CSR)]
+    sparse = [n for g in groups_of_fields for n, field in g.items() if isinstance(field.array, CSR)]
     if sparse and kind != "Rows":
         raise TypeError(f"field {sparse[0]!r} is a sparse matrix, which {kind} does not take: Rows")
-    for number, group in enumerate(found):
-        if group.keys() != found[0].keys():
+    first = groups_of_fields[0]
+    for number, group in enumerate(groups_of_fields):
+        if group.keys() != first.keys():
             raise ValueError(
-                f"group {number} has the fields {sorted(group)}, and group 0 {sorted(found[0])}"
+                f"group {number} has the fields {sorted(group)}, and group 0 {sorted(first)}"
             )
-    taken = {"item", "start", "valid", "inside", "nan", "group"} & found[0].keys()
-    masks = {f"{n}_nan" for n, f in found[0].items() if f.nan.kind == "mask"}
-    taken |= masks & found[0].keys()
+    taken = {"item", "start", "valid", "inside", "nan", "group"} & first.keys()
+    taken |= {f"{n}_nan" for n, f in first.items() if f.nan.kind == "mask"} & first.keys()
     if taken:
         raise ValueError(f"a batch has an entry {sorted(taken)[0]!r} of its own: rename the field")
-    return [{name: group[name] for name in found[0]} for group in found]
+    return [{name: group[name] for name in first} for group in groups_of_fields]
 
 
 def names_of_axes(name: str, field: Field, dims: Any) -> tuple[str, ...] | None:
@@ -251,7 +253,7 @@ def names_of_axes(name: str, field: Field, dims: Any) -> tuple[str, ...] | None:
             own = field.array.attrs.get("_ARRAY_DIMENSIONS")
     if own is None or None in tuple(own):
         return None
-    names = tuple(str(one) for one in own)
+    names = tuple(str(dim) for dim in own)
     if len(names) != len(field.array.shape) or len(set(names)) != len(names):
         raise ValueError(
             f"field {name!r} has the shape {field.array.shape}; dims={names!r} does not name each "
@@ -404,7 +406,7 @@ class MaskGrid(NamedTuple):
 
     def identity(self) -> list[list[int]]:
         """The same in terms of JSON."""
-        return [[int(one) for one in part] for part in self]
+        return [[int(number) for number in part] for part in self]
 
     def read(self, mask: Any, frame: Sequence[int]) -> Any:
         """The cropped dimensions of one frame; a dimension beyond these must have one element."""
@@ -416,9 +418,9 @@ class MaskGrid(NamedTuple):
                 index[axis] = number * up // down
         for axis in self.cropped:
             index[axis] = slice(None)
-        found = np.asarray(mask[tuple(index)])
+        values = np.asarray(mask[tuple(index)])
         order = np.argsort(np.argsort(self.cropped))
-        return found.transpose(tuple(int(axis) for axis in order))
+        return values.transpose(tuple(int(axis) for axis in order))
 
 
 def grid_of(
@@ -432,14 +434,14 @@ def grid_of(
     """How a mask lies on the grid of a group's first field."""
     name, reference = next(iter(group.items()))
     theirs = names_of_axes(name, reference, dims) or ()
-    wanted = [*over, *(theirs[axis] for axis in cropped)]
+    needed = [*over, *(theirs[axis] for axis in cropped)]
     names = tuple(own_dims) if own_dims is not None else names_of_axes("where", mask, None)
     if names is None:
         count = len(mask.array.shape)
-        in_order = tuple(dim for dim in theirs if dim in wanted)
+        in_order = tuple(dim for dim in theirs if dim in needed)
         names = theirs if count == len(theirs) else in_order if count == len(in_order) else None
     if names is None or not {theirs[axis] for axis in cropped} <= set(names):
-        raise ValueError(f"a mask of shape {mask.array.shape} for {', '.join(wanted)}: pass dims=")
+        raise ValueError(f"a mask of shape {mask.array.shape} for {', '.join(needed)}: pass dims=")
     shape, base = mask.array.shape, reference.array.shape
 
     def ratios(dims: Sequence[str]) -> list[tuple[int, int]]:
@@ -452,7 +454,7 @@ def grid_of(
 
     spatial, counted = ratios([theirs[axis] for axis in cropped]), ratios(over)
     for axis, dim in enumerate(names):
-        if dim not in wanted and shape[axis] != 1:
+        if dim not in needed and shape[axis] != 1:
             raise ValueError(f"the mask has {shape[axis]} along {dim!r}, which is not cropped")
     return MaskGrid(
         tuple(names.index(dim) if dim in names else -1 for dim in over),

@@ -16,14 +16,14 @@ def each_array(batch: Any, kinds: dict[str, str], made: Callable[[Any], Any]) ->
     # Optional: jax is only needed by those who ask for its arrays.
     jax: Any = importlib.import_module("jax")
 
-    def one(value: Any, is_bfloat16: bool) -> Any:
+    def convert(value: Any, is_bfloat16: bool) -> Any:
         if is_bfloat16:
             value = value.view(jax.numpy.bfloat16.dtype)
         elif not value.dtype.isnative:
             value = value.astype(value.dtype.newbyteorder("="))
         return made(value)
 
-    return with_arrays(batch, kinds, one)
+    return with_arrays(batch, kinds, convert)
 
 
 class OnDevice:

@@ -67,8 +67,8 @@ def settle_nan(rules: dict[str, NanRule], batch: Any) -> npt.NDArray[np.bool_]:
     rejected = np.zeros(count, np.bool_)
     for name, rule in rules.items():
         values = batch[name]
-        where = _is_nan(values)
-        share = where.reshape(count, -1).mean(axis=1, dtype=np.float32)
+        is_nan = _is_nan(values)
+        share = is_nan.reshape(count, -1).mean(axis=1, dtype=np.float32)
         if rule.kind == "raise" and share.any():
             row = int(np.argmax(share > 0))
             raise ValueError(
@@ -76,8 +76,8 @@ def settle_nan(rules: dict[str, NanRule], batch: Any) -> npt.NDArray[np.bool_]:
                 f"{share[row]:.1%} of its values"
             )
         if rule.kind == "mask":
-            values[where] = 0
-            batch[f"{name}_nan"] = where
+            values[is_nan] = 0
+            batch[f"{name}_nan"] = is_nan
         if rule.kind == "reject":
             rejected |= share > rule.value
         np.maximum(shares, share, out=shares)

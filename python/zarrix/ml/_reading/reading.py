@@ -66,11 +66,11 @@ class Reading:
 
     def has(self, count: int) -> bool:
         """Whether the first ``count`` entries are complete; waits until they are, or cannot be."""
-        wanted = max(1, self._native[count])
+        needed = max(1, self._native[count])
         complete, is_over = 0, False
-        while complete < wanted and not is_over:
-            complete, is_over = self._progress.wait(wanted, _LONG_S)
-        if complete >= wanted:
+        while complete < needed and not is_over:
+            complete, is_over = self._progress.wait(needed, _LONG_S)
+        if complete >= needed:
             return True
         # The call has failed, or had no entries for the engine.
         self._thread.join()

@@ -59,9 +59,9 @@ class Slots:
         count = math.prod(shape) * dtype.itemsize
         with self._lock:
             slots = self._slots.setdefault(count, deque())
-            found = self._free(slots, count)
-            if found is not None:
-                return _view(found, shape, dtype, count)
+            slot = self._free(slots, count)
+            if slot is not None:
+                return _view(slot, shape, dtype, count)
             base = np.empty(count + _ALIGNED, np.uint8)
             if self.held_bytes + base.nbytes <= self.most_bytes:
                 slots.append(base)
