@@ -110,6 +110,45 @@ def late_imports(text: str) -> Iterator[int]:
     return visit(ast.parse(text), False)
 
 
+def _is_plain(node: ast.stmt) -> bool:
+    """Whether a statement only names what is elsewhere; a room may find what moved, for pickles."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "__getattr__"
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in sorted(PACKAGE.rglob("__init__.py"))
+        if path.parent.relative_to(PACKAGE).name.startswith("_")
+    ],
+    ids=lambda path: path.parent.relative_to(PACKAGE).as_posix(),
+)
+def test_a_private_room_says_what_it_is_and_has_no_logic(path: Path) -> None:
+    first, *rest = ast.parse(path.read_text()).body
+    assert isinstance(first, ast.Expr)
+    assert isinstance(first.value, ast.Constant)
+    assert first.value.value.split("\n\n")[0].rstrip().endswith(".")
+    assert all(map(_is_plain, rest))
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "crates").glob("*/src/**/mod.rs")),
+    ids=lambda path: path.parent.relative_to(ROOT / "crates").as_posix(),
+)
+def test_a_room_of_rust_says_what_it_is_and_has_no_logic(path: Path) -> None:
+    text = path.read_text()
+    assert text.startswith("//! ")
+    found = re.findall(
+        r"^\s*(?:pub(?:\([^)]*\))? )?(fn|impl|struct|enum|trait|static)\b", text, re.M
+    )
+    # A constant may name a limit of the room.
+    assert found == []
+
+
 def test_the_check_of_late_imports_finds_one() -> None:
     assert [*late_imports("def f():\n    import a\n")] == [2]
     assert [*late_imports("def f():\n    # Optional.\n    import a\n    from b import c\n")] == []
