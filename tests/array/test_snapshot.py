@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
 import zarrix as zarr
-from zarrix._array.access import options_of, snapshot_of
+from zarrix._array import handle
+from zarrix._array.access import change_metadata, options_of, snapshot_of
 
 
 @pytest.fixture
@@ -62,6 +63,32 @@ def test_a_snapshot_does_not_change() -> None:
     assert before.metadata.shape == (4,)
     assert snapshot_of(z).metadata.shape == (8,)
     assert snapshot_of(z) is not before
+
+
+def test_a_change_of_read_only_reverts_no_resize_of_another_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    z = zarr.create((4,), chunks=8, dtype="i4")
+
+    def grow() -> None:
+        change_metadata(z, lambda metadata: metadata.with_shape((6,)))
+
+    thread = threading.Thread(target=grow)
+
+    def interrupted(*given: Any, **changes: Any) -> Any:
+        if not thread.ident:
+            # The other thread resizes now, or waits for the end of this change.
+            thread.start()
+            thread.join(0.5)
+        return replace(*given, **changes)
+
+    monkeypatch.setattr(handle, "replace", interrupted)
+    z.read_only = True
+    thread.join()
+    assert thread.ident
+    assert z.shape == zarr.Array(z.store).shape == (6,)
+    with pytest.raises(zarr.errors.ReadOnlyError):
+        z[0] = 1
 
 
 def test_options_of_a_view_are_its_own() -> None:

@@ -37,14 +37,15 @@ __all__ = ["ArrayHandle"]
 
 
 # Threads that share an array adopt their changes in the order in which they were stored. No I/O
-# happens under the lock, and a forked child gets a free lock.
+# happens under the lock, a handler of a signal may take it again, and a forked child gets a free
+# one.
 _change_numbers = itertools.count(1)
-_adopting = threading.Lock()
+_adopting = threading.RLock()
 
 
 def _free_lock() -> None:
     global _adopting
-    _adopting = threading.Lock()
+    _adopting = threading.RLock()
 
 
 on_fork(after_in_child=_free_lock)
@@ -175,10 +176,17 @@ class ArrayHandle(Member):
         self._options = changed
 
     def _set_read_only(self, read_only: bool) -> None:
-        self._options = self._options._replace(read_only=read_only)
-        snapshot = self._snapshot
-        is_plain = snapshot.is_plain_read and not read_only and self._options.synchronizer is None
-        self._snapshot = replace(snapshot, is_plain_write=is_plain)
+        with _adopting:
+            self._options = self._options._replace(read_only=read_only)
+            self._adopt(self._snapshot)
+
+    def _adopt(self, snapshot: ArraySnapshot) -> None:
+        """Make this the snapshot, with the options as they are now; inside the lock."""
+        options = self._options
+        is_plain = snapshot.is_plain_read and not options.read_only and options.synchronizer is None
+        if snapshot.is_plain_write != is_plain:
+            snapshot = replace(snapshot, is_plain_write=is_plain)
+        self._snapshot = snapshot
 
     def _document_key(self) -> str:
         return key_of(self._location.path, self._snapshot.metadata.document_name)
@@ -193,7 +201,8 @@ class ArrayHandle(Member):
         if document != snapshot.document:
             metadata = self._parse(document, key)
             snapshot = snapshot_of(self._location, self._options, metadata, document, key)
-            self._snapshot = snapshot
+            with _adopting:
+                self._adopt(snapshot)
         return snapshot
 
     def _current(self) -> ArraySnapshot:
@@ -251,7 +260,7 @@ class ArrayHandle(Member):
         with _adopting:
             if number > self._adopted:
                 self._adopted = number
-                self._snapshot = snapshot
+                self._adopt(snapshot)
         return snapshot
 
     def _writing(self) -> AbstractContextManager[Any]:

@@ -111,7 +111,7 @@ def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None
     """The node at ``path``, of one format or of either; None if there is none."""
     if store.is_remote:
         return find_all(store, [path], zarr_format)[path]
-    found = store._first_document(path, _MARKS_OF[zarr_format])
+    found = store._first_document(path, _MARKS_OF.get(zarr_format, ()))
     if found is None:
         return None
     mark, document = found
