@@ -46,7 +46,7 @@ class BatchReader:
     """Reads the batches of one pass, in their order, until it is cancelled."""
 
     def __init__(self, options: Options) -> None:
-        self._options = options
+        self.options = options
         self.cancel = Cancel()
         self._finishing = Finishing(options, self.cancel)
         # The batch of which only the first samples were read.
@@ -58,7 +58,7 @@ class BatchReader:
 
     def read(self, fill: list[Planned]) -> ReadFill:
         """Read batches by one call; an error of the first one is raised."""
-        since, options = time.perf_counter(), self._options
+        since, options = time.perf_counter(), self.options
         batches: list[Batch] = []
         entries: list[Entry] = []
         cuts = [0]
@@ -121,7 +121,7 @@ class BatchReader:
             yield from self.read([planned]).ready
 
     def _begin(self, entries: list[Entry]) -> Reading:
-        options, size = self._options, sum(entry.out.nbytes for entry in entries)
+        options, size = self.options, sum(entry.out.nbytes for entry in entries)
         return Reading(
             entries,
             self.cancel,
@@ -131,7 +131,7 @@ class BatchReader:
 
     def _allocate(self, fill: list[Planned]) -> tuple[deque[_Allocated], list[Entry]]:
         """The batches that a window completes, in order, and the entries of all its samples."""
-        dataset, slots = self._options.dataset, self._options.slots
+        dataset, slots = self.options.dataset, self.options.slots
         waiting: deque[_Allocated] = deque()
         entries: list[Entry] = []
         divided, self._divided = self._divided, None

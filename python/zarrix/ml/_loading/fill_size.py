@@ -45,6 +45,8 @@ class FillSize:
         Of a fill beside batches that wait to be used.
     held : int
         Batches that the loader's memory holds.
+    prefetch : int
+        Batches that the caller wants to be read ahead at least.
     delivers_while_reading : bool
         Whether batches of a fill are delivered while the rest of it is read.
     has_windows : bool
@@ -55,6 +57,7 @@ class FillSize:
 
     max_batches: int
     held: int
+    prefetch: int
     delivers_while_reading: bool
     has_windows: bool
     is_sequential: bool
@@ -67,8 +70,14 @@ class FillSize:
         if delivers and has_windows:
             # A window begins and ends within batches.
             count += 1
-        held = _held_batches(options, batch_size)
-        return cls(count, held, delivers, has_windows, options.kind == "sequential")
+        return cls(
+            max_batches=count,
+            held=_held_batches(options, batch_size),
+            prefetch=options.prefetch,
+            delivers_while_reading=delivers,
+            has_windows=has_windows,
+            is_sequential=options.kind == "sequential",
+        )
 
     @property
     def shares_memory(self) -> bool:
@@ -104,9 +113,10 @@ class FillSize:
 
     def room(self, count: int) -> int:
         """How many batches may wait to be used when the fill after one of ``count`` begins."""
+        possible = count if count > 1 else 0
         if self.shares_memory:
-            return self.held - self.max_batches - _IN_USE
-        return count if count > 1 else 0
+            possible = self.held - self.max_batches - _IN_USE
+        return max(self.prefetch - 1, possible)
 
 
 def batches_of_a_fill(options: Options, batch_size: int) -> int:

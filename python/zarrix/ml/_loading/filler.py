@@ -24,7 +24,7 @@ class Filler(ABC):
     """The batches of a schedule, in their order; subclasses say who reads them, and when."""
 
     def __init__(self, options: Options, schedule: Schedule) -> None:
-        self._options, self._schedule = options, schedule
+        self._schedule = schedule
         self._pid = os.getpid()
         self._reader = BatchReader(options)
         self._size = FillSize.of(options, schedule.batch_size)
@@ -63,7 +63,7 @@ class Filler(ABC):
     def took(self, samples: int, since: float) -> None:
         """A batch of so many samples, which was asked for at that time, is not ready any more."""
         self._pace.gave(time.perf_counter())
-        self._options.counters.delivered(samples, since)
+        self._reader.options.counters.delivered(samples, since)
 
     @abstractmethod
     def close(self, seconds: float = math.inf) -> None:
@@ -75,7 +75,7 @@ class Filler(ABC):
 
     def _fills(self) -> Iterator[list[Planned]]:
         """The batches that were not made ready yet, in fills."""
-        batches = planned_batches(self._options, self._schedule, self._handed)
+        batches = planned_batches(self._reader.options, self._schedule, self._handed)
         return fills_of(batches, self._size, self._ready, self._pace)
 
 

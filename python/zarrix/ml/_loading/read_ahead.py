@@ -156,7 +156,7 @@ class ReadAhead(Filler):
                 finally:
                     del failure
             # Batches that were taken meanwhile make room for new ones.
-            room = max(self._options.prefetch - 1, self._size.room(len(fill)))
+            room = self._size.room(len(fill))
             while len(self._ready) > room and not reader.cancel.is_cancelled:
                 self._wakes.used.wait(None)
             if reader.cancel.is_cancelled:
