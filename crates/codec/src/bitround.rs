@@ -6,7 +6,7 @@
 
 use crate::elements::Filter;
 use crate::error::{CodecError, Result};
-use crate::number::{Kind, Type, swap, swap_in_place};
+use crate::number::{NumberKind, Type, swap, swap_in_place};
 
 const NAME: &str = "bitround";
 
@@ -50,11 +50,11 @@ fn layout(dtype: &str) -> Option<(usize, bool, Option<u32>)> {
     }
     let number = Type::parse(dtype)?;
     let mantissa_bits = match (number.kind, number.bytes) {
-        (Kind::Bool, _) => return None,
-        (Kind::Int | Kind::Uint, _) => None,
-        (Kind::Float, 2) => Some(10),
-        (Kind::Float, 4) => Some(23),
-        (Kind::Float, _) => Some(52),
+        (NumberKind::Bool, _) => return None,
+        (NumberKind::Int | NumberKind::Uint, _) => None,
+        (NumberKind::Float, 2) => Some(10),
+        (NumberKind::Float, 4) => Some(23),
+        (NumberKind::Float, _) => Some(52),
     };
     Some((number.bytes, number.big, mantissa_bits))
 }

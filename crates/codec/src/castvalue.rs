@@ -7,7 +7,7 @@
 
 use crate::elements::Filter;
 use crate::error::{CodecError, Result};
-use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
+use crate::number::{BLOCK, Number, NumberKind, Real, Step, Type, cast, compute, map};
 
 const NAME: &str = "cast_value";
 
@@ -144,15 +144,17 @@ impl Cast {
     fn fits(&self, src: &[u8]) -> bool {
         let bits = 8 * self.to.bytes as i32;
         let (low, high) = match (self.from.kind, self.to.kind) {
-            (Kind::Float, Kind::Float) if self.to.bytes >= self.from.bytes => return true,
-            (_, Kind::Float) if self.rounding != Rounding::NearestEven => return false,
-            (_, Kind::Float) => (-largest(self.to), largest(self.to)),
+            (NumberKind::Float, NumberKind::Float) if self.to.bytes >= self.from.bytes => {
+                return true;
+            }
+            (_, NumberKind::Float) if self.rounding != Rounding::NearestEven => return false,
+            (_, NumberKind::Float) => (-largest(self.to), largest(self.to)),
             // Half an integer beyond the limits may be rounded to them or not.
-            (_, Kind::Int) => (-(2_f64.powi(bits - 1)), 2_f64.powi(bits - 1) - 1.0),
+            (_, NumberKind::Int) => (-(2_f64.powi(bits - 1)), 2_f64.powi(bits - 1) - 1.0),
             _ => (0.0, 2_f64.powi(bits) - 1.0),
         };
         // As doubles, the limits of 64 bits are just outside the range, and values near them round.
-        let (low, high) = if self.to.kind != Kind::Float && bits == 64 {
+        let (low, high) = if self.to.kind != NumberKind::Float && bits == 64 {
             (low, high * (1.0 - f64::EPSILON))
         } else {
             (low, high)
@@ -166,7 +168,7 @@ impl Cast {
 
     /// Casts a block of values that fit.
     fn cast_block(&self, src: &[u8], dst: &mut [u8]) {
-        if self.from.kind != Kind::Float || self.to.kind == Kind::Float {
+        if self.from.kind != NumberKind::Float || self.to.kind == NumberKind::Float {
             return cast(self.from, self.to, src, dst);
         }
         let real = self.from.native();
@@ -184,7 +186,7 @@ impl Cast {
             return Ok(*mapped);
         }
         match (value, self.to.kind) {
-            (_, Kind::Float) => self.one_to_real(value, number),
+            (_, NumberKind::Float) => self.one_to_real(value, number),
             (Value::Int(value), _) => self.one_to_integer(value),
             (Value::Real(real), _) if !real.is_finite() => Err(Failure::NotFinite(real)),
             (Value::Real(real), _) => {
@@ -207,7 +209,7 @@ impl Cast {
     fn one_to_integer(&self, value: i128) -> std::result::Result<Number, Failure> {
         let bits = 8 * self.to.bytes as u32;
         let (low, high) = match self.to.kind {
-            Kind::Int => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+            NumberKind::Int => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
             _ => (0, (1_i128 << bits) - 1),
         };
         if (low..=high).contains(&value) {
@@ -268,7 +270,7 @@ impl Cast {
     }
 }
 
-const DOUBLE: Type = Type { kind: Kind::Float, bytes: 8, big: cfg!(target_endian = "big") };
+const DOUBLE: Type = Type { kind: NumberKind::Float, bytes: 8, big: cfg!(target_endian = "big") };
 
 /// The largest value of a type of floats.
 fn largest(real: Type) -> f64 {

@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::elements::Filter;
 use crate::error::{CodecError, Result};
 use crate::memory::{Grow, copied, zeros};
-use crate::number::{Kind, Type};
+use crate::number::{NumberKind, Type};
 
 const NAME: &str = "categorize";
 
@@ -92,8 +92,8 @@ impl Categorize {
             .ok_or_else(|| refused(format!("dtype is {dtype:?}, allowed: such as \"<U5\"")))?;
         let encoded = Type::configured(NAME, "astype", astype)?;
         let most = match (encoded.kind, encoded.bytes) {
-            (Kind::Int, bytes) => u64::MAX >> (65 - 8 * bytes),
-            (Kind::Uint, bytes) => u64::MAX >> (64 - 8 * bytes),
+            (NumberKind::Int, bytes) => u64::MAX >> (65 - 8 * bytes),
+            (NumberKind::Uint, bytes) => u64::MAX >> (64 - 8 * bytes),
             _ => return Err(refused(format!("astype is {astype:?}, allowed: integers"))),
         };
         if labels.len() as u64 > most {

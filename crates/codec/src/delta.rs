@@ -7,7 +7,7 @@
 use crate::codec::{Codec, EncodedSize};
 use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::number::{Kind, Number, Type};
+use crate::number::{Number, NumberKind, Type};
 use crate::scratch::Scratch;
 
 const NAME: &str = "delta";
@@ -23,7 +23,7 @@ impl Delta {
     /// Both are NumPy type strings (or names) of integers or floating-point numbers.
     pub fn new(dtype: &str, astype: &str) -> Result<Self> {
         let parse = |key: &str, text: &str| match Type::configured(NAME, key, text)? {
-            Type { kind: Kind::Bool, .. } => Err(CodecError::Configuration {
+            Type { kind: NumberKind::Bool, .. } => Err(CodecError::Configuration {
                 codec: NAME.to_owned(),
                 reason: format!("{key} is {text:?}, and booleans have no differences"),
             }),
@@ -34,7 +34,7 @@ impl Delta {
 
     /// Whether all arithmetic is that of integers, which the fast loops do.
     fn is_integer(&self) -> bool {
-        self.encoded.promoted(self.decoded).kind != Kind::Float
+        self.encoded.promoted(self.decoded).kind != NumberKind::Float
     }
 }
 

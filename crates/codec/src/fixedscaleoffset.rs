@@ -8,11 +8,11 @@ use serde_json::Number as Json;
 
 use crate::elements::Filter;
 use crate::error::{CodecError, Result};
-use crate::number::{BLOCK, Kind, Real, Step, Type, cast, compute, map};
+use crate::number::{BLOCK, NumberKind, Real, Step, Type, cast, compute, map};
 
 const NAME: &str = "fixedscaleoffset";
-const INT64: Type = Type { kind: Kind::Int, bytes: 8, big: cfg!(target_endian = "big") };
-const FLOAT64: Type = Type { kind: Kind::Float, bytes: 8, big: cfg!(target_endian = "big") };
+const INT64: Type = Type { kind: NumberKind::Int, bytes: 8, big: cfg!(target_endian = "big") };
+const FLOAT64: Type = Type { kind: NumberKind::Float, bytes: 8, big: cfg!(target_endian = "big") };
 
 /// The numcodecs fixedscaleoffset filter.
 #[derive(Debug)]
@@ -36,10 +36,10 @@ impl Parameter {
         let wrong = |allowed: &str| refused(format!("{key} is {number}, allowed: {allowed}"));
         let value = number.as_f64().ok_or_else(|| wrong("a finite number"))?;
         let integer = match number.as_i128() {
-            Some(integer) if beside.kind != Kind::Float => {
+            Some(integer) if beside.kind != NumberKind::Float => {
                 let unused = 128 - 8 * beside.bytes as u32;
                 let kept = match beside.kind {
-                    Kind::Uint => ((integer as u128) << unused >> unused) as i128,
+                    NumberKind::Uint => ((integer as u128) << unused >> unused) as i128,
                     _ => integer << unused >> unused,
                 };
                 if kept != integer {
@@ -83,14 +83,14 @@ impl Step for Decode {
 
 /// The type in which NumPy computes with numbers of `stored` and a float.
 fn real(stored: Type) -> Type {
-    if stored.kind == Kind::Float { stored.native() } else { FLOAT64 }
+    if stored.kind == NumberKind::Float { stored.native() } else { FLOAT64 }
 }
 
 impl FixedScaleOffset {
     /// `dtype` is what is encoded, `astype` what is stored.
     pub(crate) fn new(offset: &Json, scale: &Json, dtype: &str, astype: &str) -> Result<Self> {
         let parse = |key: &str, text: &str| match Type::configured(NAME, key, text)? {
-            Type { kind: Kind::Bool, .. } => {
+            Type { kind: NumberKind::Bool, .. } => {
                 Err(refused(format!("{key} is {text:?}, allowed: integers and floats")))
             }
             number => Ok(number),

@@ -8,7 +8,7 @@
 use crate::codec::{Codec, EncodedSize};
 use crate::error::{CodecError, Result};
 use crate::memory::Grow;
-use crate::number::{Kind, Type};
+use crate::number::{NumberKind, Type};
 use crate::scratch::Scratch;
 
 const NAME: &str = "packbits";
@@ -58,8 +58,8 @@ impl Layout {
             _ => {}
         }
         let number = Type::parse(text)?;
-        let bits = if number.kind == Kind::Bool { 1 } else { 8 * number.bytes as u32 };
-        let signed = number.kind == Kind::Int;
+        let bits = if number.kind == NumberKind::Bool { 1 } else { 8 * number.bytes as u32 };
+        let signed = number.kind == NumberKind::Int;
         Some(Self { bytes: number.bytes, bits, signed, big: number.big })
     }
 }

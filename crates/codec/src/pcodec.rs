@@ -9,7 +9,7 @@ use pco::{ChunkConfig, DeltaSpec, FULL_BATCH_N, ModeSpec, PagingSpec};
 use crate::codec::{Codec, EncodedSize};
 use crate::error::{CodecError, Result};
 use crate::memory::{Grow, copied, with_room};
-use crate::number::{Kind, Type, swap_in_place};
+use crate::number::{NumberKind, Type, swap_in_place};
 use crate::scratch::Scratch;
 
 const NAME: &str = "pcodec";
@@ -38,7 +38,7 @@ impl Pcodec {
     /// `dtype` names the numbers.
     pub(crate) fn new(dtype: &str, config: ChunkConfig) -> Result<Self> {
         match Type::configured(NAME, "dtype", dtype)? {
-            Type { kind: Kind::Bool, .. } => Err(CodecError::Configuration {
+            Type { kind: NumberKind::Bool, .. } => Err(CodecError::Configuration {
                 codec: NAME.to_owned(),
                 reason: format!("dtype is {dtype:?}, allowed: integers and floats"),
             }),
@@ -99,13 +99,13 @@ impl Pcodec {
 
     fn decode(&self, src: &[u8], sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match (self.dtype.kind, self.dtype.bytes) {
-            (Kind::Int, 1) => self.decode_as(src, i8::to_le_bytes, sink),
-            (Kind::Int, 2) => self.decode_as(src, i16::to_le_bytes, sink),
-            (Kind::Int, 4) => self.decode_as(src, i32::to_le_bytes, sink),
-            (Kind::Int, _) => self.decode_as(src, i64::to_le_bytes, sink),
-            (Kind::Float, 2) => self.decode_as(src, f16::to_le_bytes, sink),
-            (Kind::Float, 4) => self.decode_as(src, f32::to_le_bytes, sink),
-            (Kind::Float, _) => self.decode_as(src, f64::to_le_bytes, sink),
+            (NumberKind::Int, 1) => self.decode_as(src, i8::to_le_bytes, sink),
+            (NumberKind::Int, 2) => self.decode_as(src, i16::to_le_bytes, sink),
+            (NumberKind::Int, 4) => self.decode_as(src, i32::to_le_bytes, sink),
+            (NumberKind::Int, _) => self.decode_as(src, i64::to_le_bytes, sink),
+            (NumberKind::Float, 2) => self.decode_as(src, f16::to_le_bytes, sink),
+            (NumberKind::Float, 4) => self.decode_as(src, f32::to_le_bytes, sink),
+            (NumberKind::Float, _) => self.decode_as(src, f64::to_le_bytes, sink),
             (_, 1) => self.decode_as(src, u8::to_le_bytes, sink),
             (_, 2) => self.decode_as(src, u16::to_le_bytes, sink),
             (_, 4) => self.decode_as(src, u32::to_le_bytes, sink),
@@ -149,13 +149,13 @@ impl Codec for Pcodec {
             src
         };
         *dst = match (self.dtype.kind, self.dtype.bytes) {
-            (Kind::Int, 1) => self.encode_as(src, i8::from_le_bytes),
-            (Kind::Int, 2) => self.encode_as(src, i16::from_le_bytes),
-            (Kind::Int, 4) => self.encode_as(src, i32::from_le_bytes),
-            (Kind::Int, _) => self.encode_as(src, i64::from_le_bytes),
-            (Kind::Float, 2) => self.encode_as(src, f16::from_le_bytes),
-            (Kind::Float, 4) => self.encode_as(src, f32::from_le_bytes),
-            (Kind::Float, _) => self.encode_as(src, f64::from_le_bytes),
+            (NumberKind::Int, 1) => self.encode_as(src, i8::from_le_bytes),
+            (NumberKind::Int, 2) => self.encode_as(src, i16::from_le_bytes),
+            (NumberKind::Int, 4) => self.encode_as(src, i32::from_le_bytes),
+            (NumberKind::Int, _) => self.encode_as(src, i64::from_le_bytes),
+            (NumberKind::Float, 2) => self.encode_as(src, f16::from_le_bytes),
+            (NumberKind::Float, 4) => self.encode_as(src, f32::from_le_bytes),
+            (NumberKind::Float, _) => self.encode_as(src, f64::from_le_bytes),
             (_, 1) => self.encode_as(src, u8::from_le_bytes),
             (_, 2) => self.encode_as(src, u16::from_le_bytes),
             (_, 4) => self.encode_as(src, u32::from_le_bytes),

@@ -2,7 +2,7 @@
 
 use crate::elements::Filter;
 use crate::error::{CodecError, Result};
-use crate::number::{BLOCK, Kind, Real, Step, Type, cast, compute, map};
+use crate::number::{BLOCK, NumberKind, Real, Step, Type, cast, compute, map};
 
 const NAME: &str = "quantize";
 
@@ -18,7 +18,7 @@ impl Quantize {
     /// Keeps `digits` decimal digits of `dtype`, stored as `astype`.
     pub(crate) fn new(digits: i32, dtype: &str, astype: &str) -> Result<Self> {
         let parse = |key: &str, text: &str| match Type::configured(NAME, key, text)? {
-            real if real.kind == Kind::Float => Ok(real),
+            real if real.kind == NumberKind::Float => Ok(real),
             _ => Err(refused(format!("{key} is {text:?}, allowed: floating-point numbers"))),
         };
         let scale = scale(digits).ok_or_else(|| {

@@ -5,10 +5,10 @@
 
 use crate::elements::Filter;
 use crate::error::{CodecError, Result};
-use crate::number::{BLOCK, Kind, Number, Real, Step, Type, cast, compute, map};
+use crate::number::{BLOCK, Number, NumberKind, Real, Step, Type, cast, compute, map};
 
 const NAME: &str = "scale_offset";
-const INT64: Type = Type { kind: Kind::Int, bytes: 8, big: cfg!(target_endian = "big") };
+const INT64: Type = Type { kind: NumberKind::Int, bytes: 8, big: cfg!(target_endian = "big") };
 
 /// Offset and scale, as the elements' type has them.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ impl ScaleOffset {
     fn range(&self) -> std::ops::Range<i128> {
         let bits = 8 * self.dtype.bytes as u32;
         match self.dtype.kind {
-            Kind::Int => -(1_i128 << (bits - 1))..1 << (bits - 1),
+            NumberKind::Int => -(1_i128 << (bits - 1))..1 << (bits - 1),
             _ => 0..1 << bits,
         }
     }

@@ -12,9 +12,9 @@ use zarrix_store::{Durability, LocalStore};
 
 const GO_ON: zarrix_engine::Interrupt<'static> = &|| false;
 
-struct Place(PathBuf);
+struct TestFolder(PathBuf);
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -68,9 +68,9 @@ const SHARD: &str = r#"{"name": "sharding_indexed", "configuration": {"chunk_sha
 #[test]
 fn a_chunk_file_of_holes_is_refused_before_it_is_read_into_memory() {
     for codecs in [r#"{"name": "bytes"}"#, r#"{"name": "zstd"}"#, SHARD] {
-        let place = Place::new();
-        let array = place.array(codecs);
-        fs::File::create(place.0.join("0")).unwrap().set_len(1 << 40).unwrap();
+        let folder = TestFolder::new();
+        let array = folder.array(codecs);
+        fs::File::create(folder.0.join("0")).unwrap().set_len(1 << 40).unwrap();
         for (start, count) in [(0, 32), (3, 4)] {
             let refused = read(&array, start, count).map_err(|error| error.to_string());
             // An index of zeros says that every inner chunk is empty.
@@ -84,10 +84,10 @@ fn a_chunk_file_of_holes_is_refused_before_it_is_read_into_memory() {
 
 #[test]
 fn an_index_entry_longer_than_any_inner_chunk_is_refused() {
-    let place = Place::new();
-    let array = place.array(SHARD);
+    let folder = TestFolder::new();
+    let array = folder.array(SHARD);
     write(&array, 0, &[7; 32]).unwrap();
-    let mut file = fs::File::options().write(true).open(place.0.join("0")).unwrap();
+    let mut file = fs::File::options().write(true).open(folder.0.join("0")).unwrap();
     file.set_len(1 << 40).unwrap();
     let index: Vec<u8> = [(0_u64, 1_u64 << 39); 4]
         .iter()
@@ -106,14 +106,14 @@ fn verify_names_every_chunk_that_does_not_decode() {
         (r#"{"name": "zstd", "configuration": {"checksum": true}}"#, 5),
         (SHARD, 40),
     ] {
-        let place = Place::new();
-        let array = place.array(codecs);
+        let folder = TestFolder::new();
+        let array = folder.array(codecs);
         write(&array, 0, &[7; 64]).unwrap();
         let done = AtomicUsize::new(0);
         let sound = array.verify(None, &done, GO_ON).unwrap();
         assert_eq!((sound.chunks, sound.broken.len(), done.into_inner()), (2, 0, 2));
         assert!(sound.stored_bytes > 0);
-        let file = fs::File::options().write(true).open(place.0.join("1")).unwrap();
+        let file = fs::File::options().write(true).open(folder.0.join("1")).unwrap();
         file.set_len(harm).unwrap();
         let broken = array.verify(None, &AtomicUsize::new(0), GO_ON).unwrap();
         let keys: Vec<&str> = broken.broken.iter().map(|(key, _)| key.as_str()).collect();

@@ -1,7 +1,7 @@
 //! Issues the notices of stores as Python warnings of the current call.
 
 use pyo3::prelude::*;
-use zarrix_store::notice::{Kind, take};
+use zarrix_store::notice::{NoticeKind, take};
 
 use crate::callback;
 
@@ -9,8 +9,8 @@ use crate::callback;
 pub fn warn(py: Python<'_>) -> PyResult<()> {
     for (kind, sentence) in take() {
         let category = match kind {
-            Kind::LostUpdate => "LostUpdateWarning",
-            Kind::Wait => "LockWaitWarning",
+            NoticeKind::LostUpdate => "LostUpdateWarning",
+            NoticeKind::Wait => "LockWaitWarning",
         };
         let category = py.import("zarrix._errors")?.getattr(category)?;
         callback::method(py.import("warnings")?.as_any(), "warn", (sentence, category, 2))?;

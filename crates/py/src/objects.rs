@@ -20,7 +20,7 @@ use crate::buffer::{Buffer, Bytes, Writable, bytes_of, no_memory};
 use crate::callback;
 use crate::error::from_codec;
 use crate::npystring::StringDType;
-use crate::slots::{Kind, Slots, bytes, text};
+use crate::slots::{SlotKind, Slots, bytes, text};
 
 const NAME: &str = "vlen";
 
@@ -76,7 +76,7 @@ impl ObjectCodec {
     /// The read buffer that fills `buffer`.
     pub fn sink<'a>(&'a self, py: Python<'_>, buffer: &'a Buffer) -> PyResult<Sink<'a>> {
         let slots = Slots::of(py, buffer)?;
-        if matches!(slots.kind, Kind::Strings(_)) && self.element != Element::Text {
+        if matches!(slots.kind, SlotKind::Strings(_)) && self.element != Element::Text {
             return Err(PyTypeError::new_err("only text can be read into an array of strings"));
         }
         Ok(Sink { codec: self, slots })
@@ -103,7 +103,7 @@ impl ObjectCodec {
     fn items(&self, py: Python<'_>, slots: &Slots<'_>) -> PyResult<Flat> {
         let mut flat = Flat::default();
         match &slots.kind {
-            Kind::Strings(dtype) if self.element == Element::Text => {
+            SlotKind::Strings(dtype) if self.element == Element::Text => {
                 let strings = dtype.lock();
                 slots.each(|place| {
                     // SAFETY: one of the elements, which are strings.
@@ -112,10 +112,10 @@ impl ObjectCodec {
                     flat.push(text.ok_or_else(missing)?)
                 })?;
             }
-            Kind::Strings(_) => {
+            SlotKind::Strings(_) => {
                 return Err(PyTypeError::new_err("text cannot be stored in an array of bytes"));
             }
-            Kind::Objects => slots.each(|place| {
+            SlotKind::Objects => slots.each(|place| {
                 // SAFETY: one of the elements, which are objects.
                 let object = unsafe { slots.get(py, place) };
                 self.push(&object, &mut flat)
@@ -170,7 +170,7 @@ impl ObjectCodec {
 
 /// References to all elements of an array.
 fn collect(py: Python<'_>, slots: &Slots<'_>) -> PyResult<Vec<Py<PyAny>>> {
-    if !matches!(slots.kind, Kind::Objects) {
+    if !matches!(slots.kind, SlotKind::Objects) {
         return Err(PyTypeError::new_err("expected an array of objects"));
     }
     let mut objects = Vec::new();
@@ -304,7 +304,7 @@ impl Sink<'_> {
 
 impl ObjectSink for Sink<'_> {
     fn place(&self, chunk: Option<&[u8]>, picks: &Picks<'_, '_>) -> Result<()> {
-        if let Kind::Strings(dtype) = &self.slots.kind {
+        if let SlotKind::Strings(dtype) = &self.slots.kind {
             return self.place_strings(dtype, chunk, picks);
         }
         let codec = self.codec;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarrix_store::{Place, Service};
+use zarrix_store::{Bucket, Service};
 
 use crate::store::{Store, detached};
 
@@ -55,8 +55,8 @@ impl ObjectStore {
         prefix: &str,
         options: BTreeMap<String, String>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let place = Place { service: service.0, bucket, options };
-        let store = detached(py, || zarrix_store::ObjectStore::new(place, prefix))?;
+        let bucket = Bucket { service: service.0, name: bucket, options };
+        let store = detached(py, || zarrix_store::ObjectStore::new(bucket, prefix))?;
         let shared = Store::new(store.clone());
         Ok(PyClassInitializer::from(shared).add_subclass(Self { store }))
     }

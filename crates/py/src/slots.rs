@@ -11,7 +11,7 @@ use crate::buffer::Buffer;
 use crate::npystring::{PACKED_BYTES, StringDType};
 
 /// The kind of the elements.
-pub enum Kind {
+pub enum SlotKind {
     Objects,
     Strings(StringDType),
 }
@@ -19,7 +19,7 @@ pub enum Kind {
 /// The memory of an array of objects or strings, exported as long as this value lives.
 pub struct Slots<'a> {
     base: *mut u8,
-    pub kind: Kind,
+    pub kind: SlotKind,
     pub shape: &'a [usize],
     pub strides: &'a [isize],
 }
@@ -47,9 +47,9 @@ impl<'a> Slots<'a> {
         let dtype = array.getattr("dtype")?;
         let code: char = dtype.getattr("char")?.extract()?;
         let (kind, item_bytes) = match code {
-            'O' => (Kind::Objects, size_of::<*mut ffi::PyObject>()),
+            'O' => (SlotKind::Objects, size_of::<*mut ffi::PyObject>()),
             // SAFETY: this code is that of StringDType alone.
-            'T' => (Kind::Strings(unsafe { StringDType::new(dtype)? }), PACKED_BYTES),
+            'T' => (SlotKind::Strings(unsafe { StringDType::new(dtype)? }), PACKED_BYTES),
             _ => return Err(wrong()),
         };
         buffer.check_item(item_bytes)?;

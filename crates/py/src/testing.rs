@@ -36,9 +36,9 @@ impl PowerLossStore {
 }
 
 /// The kind of fault: "refused", "answer lost", "delayed" or "cut".
-pub struct Kind(Fault);
+pub struct FaultKind(Fault);
 
-impl<'py> FromPyObject<'_, 'py> for Kind {
+impl<'py> FromPyObject<'_, 'py> for FaultKind {
     type Error = PyErr;
 
     fn extract(word: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -60,7 +60,7 @@ impl FaultyStore {
     #[new]
     fn new(
         inner: &Bound<'_, Store>,
-        fault: Kind,
+        fault: FaultKind,
         at: usize,
         inline: bool,
     ) -> PyClassInitializer<Self> {

@@ -72,13 +72,13 @@ impl MemoryStore {
 }
 
 /// One version of a value; a reader keeps it alive after it is replaced.
-struct Held {
+struct ValueReader {
     key: String,
     bytes: Arc<Vec<u8>>,
     generation: Generation,
 }
 
-impl Reader for Held {
+impl Reader for ValueReader {
     fn size(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -158,7 +158,7 @@ impl Store for MemoryStore {
         let found = self.value(key)?;
         Ok(found.map(|value| {
             let generation = value.generation();
-            Box::new(Held { key: key.to_owned(), bytes: value.bytes, generation })
+            Box::new(ValueReader { key: key.to_owned(), bytes: value.bytes, generation })
                 as Box<dyn Reader>
         }))
     }

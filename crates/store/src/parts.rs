@@ -22,7 +22,7 @@ use crate::sys;
 
 /// Where a value lies in the file.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PartRange {
     offset: u64,
     bytes: u64,
 }
@@ -34,7 +34,7 @@ pub struct FileParts {
     path: PathBuf,
     file: File,
     seen: Generation,
-    parts: BTreeMap<String, Place>,
+    parts: BTreeMap<String, PartRange>,
 }
 
 impl FileParts {
@@ -65,21 +65,21 @@ impl FileParts {
         // Caches name a store by its id, and other parts of the same file are another store.
         let mut hasher = DefaultHasher::new();
         parts.hash(&mut hasher);
-        let mut places = BTreeMap::new();
+        let mut by_key = BTreeMap::new();
         for (key, offset, bytes) in parts {
             check_key(&key)?;
             if offset.checked_add(bytes).is_none_or(|end| end > status.len()) {
                 let end = offset.saturating_add(bytes);
                 return Err(StoreError::beyond_end(&key, &(offset..end), status.len()));
             }
-            places.insert(key, Place { offset, bytes });
+            by_key.insert(key, PartRange { offset, bytes });
         }
         let seen = status.generation();
         let id = format!("parts {:x} of {}: {:x}", hasher.finish(), path.display(), seen.0);
-        Ok(Self { id, path: path.to_owned(), file, seen, parts: places })
+        Ok(Self { id, path: path.to_owned(), file, seen, parts: by_key })
     }
 
-    fn place(&self, key: &str) -> Result<Option<Place>> {
+    fn part(&self, key: &str) -> Result<Option<PartRange>> {
         check_key(key)?;
         Ok(self.parts.get(key).copied())
     }
@@ -91,19 +91,25 @@ impl FileParts {
         if status.generation() == self.seen { Ok(()) } else { Err(changed(&self.path)) }
     }
 
-    fn version(&self, place: Place) -> Generation {
-        Generation(self.seen.0 ^ u128::from(sys::mix(place.offset)) << 64)
+    fn version(&self, part: PartRange) -> Generation {
+        Generation(self.seen.0 ^ u128::from(sys::mix(part.offset)) << 64)
     }
 
     /// Appends ranges of a value, which lie inside it.
-    fn append(&self, key: &str, place: Place, range: &Range<u64>, dst: &mut Vec<u8>) -> Result<()> {
-        if range.start > range.end || range.end > place.bytes {
-            return Err(StoreError::beyond_end(key, range, place.bytes));
+    fn append(
+        &self,
+        key: &str,
+        part: PartRange,
+        range: &Range<u64>,
+        dst: &mut Vec<u8>,
+    ) -> Result<()> {
+        if range.start > range.end || range.end > part.bytes {
+            return Err(StoreError::beyond_end(key, range, part.bytes));
         }
         let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         dst.make_room(bytes).map_err(StoreError::memory(key))?;
         let failed = |source| io_error("read", &self.path, source);
-        let read = sys::append(&self.file, place.offset + range.start, bytes, dst);
+        let read = sys::append(&self.file, part.offset + range.start, bytes, dst);
         if read.map_err(failed)? < bytes {
             return Err(changed(&self.path));
         }
@@ -113,12 +119,12 @@ impl FileParts {
     fn ranges(
         &self,
         key: &str,
-        place: Place,
+        part: PartRange,
         ranges: &[Range<u64>],
         dst: &mut Vec<u8>,
     ) -> Result<()> {
         dst.clear();
-        let read = ranges.iter().try_for_each(|range| self.append(key, place, range, dst));
+        let read = ranges.iter().try_for_each(|range| self.append(key, part, range, dst));
         read.and_then(|()| self.check()).inspect_err(|_| dst.clear())
     }
 }
@@ -140,20 +146,20 @@ fn read_only<T>(key: &str) -> Result<T> {
 struct Open<'a> {
     store: &'a FileParts,
     key: String,
-    place: Place,
+    part: PartRange,
 }
 
 impl Reader for Open<'_> {
     fn size(&self) -> u64 {
-        self.place.bytes
+        self.part.bytes
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
         let range = offset..offset.saturating_add(dst.len() as u64);
-        if range.end > self.place.bytes {
-            return Err(StoreError::beyond_end(&self.key, &range, self.place.bytes));
+        if range.end > self.part.bytes {
+            return Err(StoreError::beyond_end(&self.key, &range, self.part.bytes));
         }
-        sys::read_exact_at(&self.store.file, dst, self.place.offset + offset)
+        sys::read_exact_at(&self.store.file, dst, self.part.offset + offset)
             .map_err(|source| io_error("read", &self.store.path, source))?;
         self.store.check()
     }
@@ -170,9 +176,9 @@ impl Store for FileParts {
 
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
         dst.clear();
-        let Some(place) = self.place(key)? else { return Ok(None) };
-        self.ranges(key, place, std::slice::from_ref(&(0..place.bytes)), dst)?;
-        Ok(Some(self.version(place)))
+        let Some(part) = self.part(key)? else { return Ok(None) };
+        self.ranges(key, part, std::slice::from_ref(&(0..part.bytes)), dst)?;
+        Ok(Some(self.version(part)))
     }
 
     fn get_at_most_into(
@@ -192,9 +198,9 @@ impl Store for FileParts {
         dst: &mut Vec<u8>,
     ) -> Result<Option<Generation>> {
         dst.clear();
-        let Some(place) = self.place(key)? else { return Ok(None) };
-        self.ranges(key, place, ranges, dst)?;
-        Ok(Some(self.version(place)))
+        let Some(part) = self.part(key)? else { return Ok(None) };
+        self.ranges(key, part, ranges, dst)?;
+        Ok(Some(self.version(part)))
     }
 
     fn get_edge_into(
@@ -204,9 +210,9 @@ impl Store for FileParts {
         dst: &mut Vec<u8>,
     ) -> Result<Option<(Generation, u64)>> {
         dst.clear();
-        let Some(place) = self.place(key)? else { return Ok(None) };
-        self.ranges(key, place, std::slice::from_ref(&edge.range(place.bytes)), dst)?;
-        Ok(Some((self.version(place), place.bytes)))
+        let Some(part) = self.part(key)? else { return Ok(None) };
+        self.ranges(key, part, std::slice::from_ref(&edge.range(part.bytes)), dst)?;
+        Ok(Some((self.version(part), part.bytes)))
     }
 
     fn reads_parts(&self) -> bool {
@@ -214,18 +220,18 @@ impl Store for FileParts {
     }
 
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
-        let found = self.place(key)?;
-        Ok(found.map(|place| {
-            Box::new(Open { store: self, key: key.to_owned(), place }) as Box<dyn Reader>
+        let found = self.part(key)?;
+        Ok(found.map(|part| {
+            Box::new(Open { store: self, key: key.to_owned(), part }) as Box<dyn Reader>
         }))
     }
 
     fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
-        Ok(self.place(key)?.map(|_| None))
+        Ok(self.part(key)?.map(|_| None))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
-        Ok(self.place(key)?.map(|place| place.bytes))
+        Ok(self.part(key)?.map(|part| part.bytes))
     }
 
     fn put(&self, key: &str, _: &[u8], _: Durability) -> Result<()> {

@@ -3,25 +3,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod place;
+mod test_folder;
 
-use place::Place;
+use test_folder::TestFolder;
 use zarrix_store::{LocalStore, MemoryStore, ZipMethod, ZipStart, ZipStore, conformance};
 
 #[test]
 fn a_local_store_conforms() {
-    let place = Place::new();
-    conformance(&LocalStore::new(place.path("s")), &LocalStore::new(place.path("s"))).unwrap();
+    let folder = TestFolder::new();
+    conformance(&LocalStore::new(folder.path("s")), &LocalStore::new(folder.path("s"))).unwrap();
 }
 
 #[cfg(unix)]
 #[test]
 fn a_local_store_below_a_link_conforms() {
-    let place = Place::new();
-    std::fs::create_dir(place.path("real")).unwrap();
-    std::os::unix::fs::symlink("real", place.path("link")).unwrap();
+    let folder = TestFolder::new();
+    std::fs::create_dir(folder.path("real")).unwrap();
+    std::os::unix::fs::symlink("real", folder.path("link")).unwrap();
     let (store, twin) =
-        (LocalStore::new(place.path("link/s")), LocalStore::new(place.path("real/./s")));
+        (LocalStore::new(folder.path("link/s")), LocalStore::new(folder.path("real/./s")));
     conformance(&store, &twin).unwrap();
 }
 
@@ -33,10 +33,10 @@ fn a_memory_store_conforms() {
 
 #[test]
 fn a_zip_store_conforms() {
-    let place = Place::new();
+    let folder = TestFolder::new();
     for (name, method) in [("a.zip", ZipMethod::Stored), ("b.zip", ZipMethod::Deflate)] {
         let open =
-            |start| ZipStore::open_for_writing(&place.path(name), start, method, true).unwrap();
+            |start| ZipStore::open_for_writing(&folder.path(name), start, method, true).unwrap();
         conformance(&open(ZipStart::Create), &open(ZipStart::Extend)).unwrap();
     }
 }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod place;
+mod test_folder;
 
 use std::fs;
 #[cfg(unix)]
@@ -11,7 +11,7 @@ use std::os::unix::fs::symlink;
 #[cfg(unix)]
 use std::time::Duration;
 
-use place::Place;
+use test_folder::TestFolder;
 use zarrix_store::{Durability, LocalStore, Store, StoreError};
 
 fn put(store: &LocalStore, key: &str, value: &[u8]) {
@@ -31,29 +31,29 @@ fn names_are_shared() -> bool {
 
 #[test]
 fn partial_files_have_shared_names_where_kernels_have_numbers() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/zarr.json", b"1");
     assert_eq!(store.partial_path("a/0").is_some(), names_are_shared());
 }
 
 #[test]
 fn a_store_makes_nothing_before_its_first_write() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("x/y"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("x/y"));
     assert_eq!(get(&store, "a"), None);
     assert_eq!(store.list_prefix("").unwrap(), Vec::<String>::new());
     assert_eq!(store.delete_prefix("", Durability::Process).unwrap(), 0);
     drop(store.lock("a", "a").unwrap());
-    assert!(!place.path("x").exists());
+    assert!(!folder.path("x").exists());
 }
 
 #[test]
 fn a_handle_outlives_its_directory() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/b", b"1");
-    fs::rename(place.path("s"), place.path("away")).unwrap();
+    fs::rename(folder.path("s"), folder.path("away")).unwrap();
     assert_eq!(get(&store, "a/b"), None);
     put(&store, "a/b", b"2");
     assert_eq!(get(&store, "a/b"), Some(b"2".to_vec()));
@@ -62,11 +62,11 @@ fn a_handle_outlives_its_directory() {
 #[cfg(unix)]
 #[test]
 fn handles_on_one_place_have_one_id() {
-    let place = Place::new();
-    fs::create_dir(place.path("real")).unwrap();
-    symlink("real", place.path("link")).unwrap();
-    let id = |name: &str| LocalStore::new(place.path(name)).id().to_owned();
-    let expected = format!("file://{}/new", place.path("real").display());
+    let folder = TestFolder::new();
+    fs::create_dir(folder.path("real")).unwrap();
+    symlink("real", folder.path("link")).unwrap();
+    let id = |name: &str| LocalStore::new(folder.path(name)).id().to_owned();
+    let expected = format!("file://{}/new", folder.path("real").display());
     for name in ["real/new", "link/new", "link/./new/", "link/x/../new", "real//new"] {
         assert_eq!(id(name), expected, "{name}");
     }
@@ -78,51 +78,51 @@ fn handles_on_one_place_have_one_id() {
 #[cfg(unix)]
 #[test]
 fn deletion_removes_links_and_never_what_they_point_to() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
-    fs::create_dir(place.path("outside")).unwrap();
-    fs::write(place.path("outside/file"), b"keep").unwrap();
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
+    fs::create_dir(folder.path("outside")).unwrap();
+    fs::write(folder.path("outside/file"), b"keep").unwrap();
     put(&store, "a/x", b"1");
-    symlink(place.path("outside"), place.path("s/a/dir")).unwrap();
-    symlink(place.path("outside/file"), place.path("s/a/file")).unwrap();
-    symlink(place.path("outside"), place.path("s/b")).unwrap();
+    symlink(folder.path("outside"), folder.path("s/a/dir")).unwrap();
+    symlink(folder.path("outside/file"), folder.path("s/a/file")).unwrap();
+    symlink(folder.path("outside"), folder.path("s/b")).unwrap();
     assert_eq!(get(&store, "a/file"), Some(b"keep".to_vec()));
     assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 3);
     assert_eq!(store.delete_prefix("b", Durability::Process).unwrap(), 1);
-    assert_eq!(fs::read(place.path("outside/file")).unwrap(), b"keep");
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);
+    assert_eq!(fs::read(folder.path("outside/file")).unwrap(), b"keep");
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 0);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_write_replaces_a_link_and_never_what_it_points_to() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, ".zarray", b"{}");
-    fs::write(place.path("outside"), b"keep").unwrap();
-    symlink(place.path("outside"), place.path("s/0")).unwrap();
+    fs::write(folder.path("outside"), b"keep").unwrap();
+    symlink(folder.path("outside"), folder.path("s/0")).unwrap();
     if let Some(partial) = store.partial_path("1") {
-        symlink(place.path("outside"), partial).unwrap();
+        symlink(folder.path("outside"), partial).unwrap();
     }
     let _locks = (store.lock(".zarray", "0").unwrap(), store.lock(".zarray", "1").unwrap());
     put(&store, "0", b"1");
     put(&store, "1", b"2");
-    assert_eq!(fs::read(place.path("outside")).unwrap(), b"keep");
+    assert_eq!(fs::read(folder.path("outside")).unwrap(), b"keep");
     assert_eq!((get(&store, "0"), get(&store, "1")), (Some(b"1".to_vec()), Some(b"2".to_vec())));
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 3);
 }
 
 #[cfg(unix)]
 #[test]
 fn links_that_go_round_are_listed_once() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/x", b"123");
-    fs::create_dir(place.path("else")).unwrap();
-    fs::write(place.path("else/y"), b"45").unwrap();
-    symlink("..", place.path("s/a/up")).unwrap();
-    symlink("self", place.path("s/self")).unwrap();
-    symlink(place.path("else"), place.path("s/linked")).unwrap();
+    fs::create_dir(folder.path("else")).unwrap();
+    fs::write(folder.path("else/y"), b"45").unwrap();
+    symlink("..", folder.path("s/a/up")).unwrap();
+    symlink("self", folder.path("s/self")).unwrap();
+    symlink(folder.path("else"), folder.path("s/linked")).unwrap();
     assert_eq!(store.list_prefix("").unwrap(), ["a/x", "linked/y"]);
     assert_eq!(store.size_prefix("").unwrap(), 5);
     assert_eq!(store.list_dir("").unwrap().prefixes, ["a", "linked"]);
@@ -130,28 +130,28 @@ fn links_that_go_round_are_listed_once() {
 
 #[test]
 fn leftovers_are_hidden_and_go_with_their_prefix() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/x", b"1");
-    fs::write(place.path("s/a/0.partial"), b"half").unwrap();
-    fs::write(place.path("s/a/y.12-3.partial"), b"half").unwrap();
+    fs::write(folder.path("s/a/0.partial"), b"half").unwrap();
+    fs::write(folder.path("s/a/y.12-3.partial"), b"half").unwrap();
     assert_eq!(store.list_prefix("").unwrap(), ["a/x"]);
     assert_eq!(store.size_prefix("").unwrap(), 1);
     assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 1);
-    assert!(!place.path("s/a").exists());
+    assert!(!folder.path("s/a").exists());
 }
 
 #[test]
 fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     assert_eq!(store.foreign("").unwrap(), None);
     for key in ["a/zarr.json", "a/c/0", "b/zarr.json"] {
         put(&store, key, b"1");
     }
     let ours = ["a/c/0.partial", "a/zarr.json.12-3.partial", "a/b.12-0af.partial/movie.partial"];
-    fs::create_dir(place.path("s/a/b.12-0af.partial")).unwrap();
-    ours.iter().for_each(|name| fs::write(place.path("s").join(name), b"half").unwrap());
+    fs::create_dir(folder.path("s/a/b.12-0af.partial")).unwrap();
+    ours.iter().for_each(|name| fs::write(folder.path("s").join(name), b"half").unwrap());
     let leftovers = ["a/b.12-0af.partial", "a/c/0.partial", "a/zarr.json.12-3.partial"];
     assert_eq!(
         (store.foreign("").unwrap(), store.leftovers("").unwrap()),
@@ -162,7 +162,7 @@ fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
         theirs.push("a/c/back\\slash");
     }
     for &name in &theirs {
-        let path = place.path("s").join(name);
+        let path = folder.path("s").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, b"keep").unwrap();
         assert!(store.foreign("a").unwrap().is_some(), "{name}");
@@ -170,32 +170,32 @@ fn what_no_key_can_name_and_we_did_not_write_is_never_deleted() {
     assert_eq!(store.delete_prefix("a", Durability::Process).unwrap(), 2);
     assert_eq!(store.delete_prefix("", Durability::Process).unwrap(), 1);
     for name in theirs {
-        assert_eq!(fs::read(place.path("s").join(name)).unwrap(), b"keep", "{name}");
+        assert_eq!(fs::read(folder.path("s").join(name)).unwrap(), b"keep", "{name}");
     }
     // Files of others in a directory that was set aside are still there, too.
     assert_eq!(store.leftovers("").unwrap(), ["a/b.12-0af.partial"]);
-    assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(folder.path("s/a")).unwrap().count(), 4);
 }
 
 #[cfg(unix)]
 #[test]
 fn only_leftovers_are_removed_as_leftovers() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/zarr.json", b"1");
-    fs::write(place.path("s/a/0.partial"), b"half").unwrap();
-    fs::write(place.path("s/a/movie.partial"), b"keep").unwrap();
-    fs::create_dir(place.path("outside")).unwrap();
-    fs::write(place.path("outside/0.partial"), b"keep").unwrap();
-    symlink(place.path("outside"), place.path("s/link")).unwrap();
+    fs::write(folder.path("s/a/0.partial"), b"half").unwrap();
+    fs::write(folder.path("s/a/movie.partial"), b"keep").unwrap();
+    fs::create_dir(folder.path("outside")).unwrap();
+    fs::write(folder.path("outside/0.partial"), b"keep").unwrap();
+    symlink(folder.path("outside"), folder.path("s/link")).unwrap();
     let remove = |name, age| store.remove_leftover(name, age).unwrap();
     for name in ["a/zarr.json", "a/movie.partial", "link/0.partial", "none/0.partial", "a"] {
         assert!(!remove(name, Some(Duration::ZERO)), "{name}");
     }
     assert!(!remove("a/0.partial", Some(Duration::from_secs(3600))));
     assert!(remove("a/0.partial", Some(Duration::ZERO)));
-    assert_eq!(fs::read(place.path("outside/0.partial")).unwrap(), b"keep");
-    assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 2);
+    assert_eq!(fs::read(folder.path("outside/0.partial")).unwrap(), b"keep");
+    assert_eq!(fs::read_dir(folder.path("s/a")).unwrap().count(), 2);
 }
 
 #[test]
@@ -203,14 +203,14 @@ fn the_holder_of_a_lock_removes_only_what_holders_of_that_lock_write() {
     if !names_are_shared() {
         return;
     }
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/zarr.json", b"1");
     let holders = |key| store.partial_path(key).unwrap();
-    let mine = [holders("a/0"), holders("a/zarr.json"), place.path("s/a/1.partial")];
+    let mine = [holders("a/0"), holders("a/zarr.json"), folder.path("s/a/1.partial")];
     // Other machines, other programs and writers without a lock write these.
     let others = ["a/0.0123456789abcdef.partial", "a/0.1234567a.partial", "a/0.12-3.partial"];
-    let others = others.map(|name| place.path("s").join(name));
+    let others = others.map(|name| folder.path("s").join(name));
     for path in mine.iter().chain(&others) {
         fs::write(path, b"half").unwrap();
         let name = path.strip_prefix(store.root()).unwrap().to_str().unwrap();
@@ -225,12 +225,12 @@ fn a_write_takes_nothing_that_was_put_in_its_way() {
     if !names_are_shared() {
         return;
     }
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, ".zarray", b"{}");
-    fs::write(place.path("outside"), b"keep").unwrap();
+    fs::write(folder.path("outside"), b"keep").unwrap();
     let partial = |key| store.partial_path(key).unwrap();
-    fs::hard_link(place.path("outside"), partial("0")).unwrap();
+    fs::hard_link(folder.path("outside"), partial("0")).unwrap();
     let pipe = std::ffi::CString::new(partial("1").to_str().unwrap()).unwrap();
     // SAFETY: the path ends in NUL.
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
@@ -241,9 +241,9 @@ fn a_write_takes_nothing_that_was_put_in_its_way() {
         put(&store, key, &[7; 100_000]);
         assert_eq!(get(&store, key).unwrap().len(), 100_000, "{key}");
     }
-    assert_eq!(fs::read(place.path("outside")).unwrap(), b"keep");
+    assert_eq!(fs::read(folder.path("outside")).unwrap(), b"keep");
     assert!(partial("2").is_dir());
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 5);
 }
 
 #[test]
@@ -251,8 +251,8 @@ fn a_chunk_written_by_its_key_is_kept_apart_from_who_writes_it_under_its_array_s
     if !names_are_shared() {
         return;
     }
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/.zarray", b"{}");
     put(&store, "a/0", b"1");
     // The partial file of another process at that moment.
@@ -271,39 +271,39 @@ fn a_chunk_written_by_its_key_is_kept_apart_from_who_writes_it_under_its_array_s
 
 #[test]
 fn a_write_that_fails_keeps_the_old_value_and_leaves_nothing() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/b", b"old");
     let onto_directory = store.put("a", b"new", Durability::Process);
     let below_value = store.put("a/b/c", b"new", Durability::Process);
     assert!(matches!(onto_directory, Err(StoreError::Io { operation: "write", .. })));
     assert!(matches!(below_value, Err(StoreError::Io { operation: "write", .. })));
     assert_eq!(get(&store, "a/b"), Some(b"old".to_vec()));
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 1);
-    assert_eq!(fs::read_dir(place.path("s/a")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path("s/a")).unwrap().count(), 1);
 }
 
 #[test]
 fn without_an_anchor_a_chunk_is_locked_among_threads_only_and_written_all_the_same() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
-    // A directory in place of the anchor cannot be opened for writing, even by root.
-    fs::create_dir_all(place.path("s/.zarray")).unwrap();
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
+    // A directory in folder of the anchor cannot be opened for writing, even by root.
+    fs::create_dir_all(folder.path("s/.zarray")).unwrap();
     for anchor in [".zarray", ".none"] {
         let lock = store.lock(anchor, "0").unwrap();
         assert!(!lock.is_process_wide());
         put(&store, "0", b"1");
     }
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 2);
 }
 
 #[cfg(unix)]
 #[test]
 fn what_is_neither_file_nor_directory_is_an_error_and_no_wait() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a", b"1");
-    let pipe = std::ffi::CString::new(place.path("s/pipe").to_str().unwrap()).unwrap();
+    let pipe = std::ffi::CString::new(folder.path("s/pipe").to_str().unwrap()).unwrap();
     // SAFETY: the path ends in NUL.
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
     let mut value = Vec::new();
@@ -313,10 +313,10 @@ fn what_is_neither_file_nor_directory_is_an_error_and_no_wait() {
 
 #[test]
 fn a_file_longer_than_memory_is_an_error() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a", b"1");
-    let file = fs::File::options().write(true).open(place.path("s/a")).unwrap();
+    let file = fs::File::options().write(true).open(folder.path("s/a")).unwrap();
     if file.set_len(1 << 43).is_ok() {
         let mut value = Vec::new();
         // A system that overcommits memory may grant 8 TiB, so only the ranges are read.
@@ -331,8 +331,8 @@ fn a_file_longer_than_memory_is_an_error() {
 
 #[test]
 fn a_long_path_is_read_like_a_short_one() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     let key = format!("{0}/{0}/{0}/x", "n".repeat(200));
     put(&store, &key, b"1");
     assert_eq!(get(&store, &key), Some(b"1".to_vec()));
@@ -342,15 +342,15 @@ fn a_long_path_is_read_like_a_short_one() {
 
 #[test]
 fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     for _ in 0..10 {
         (0..200).for_each(|i| put(&store, &format!("a/b/{i}"), b"1"));
         let counts = std::thread::scope(|scope| {
             let looker = scope.spawn(|| {
                 let mut counts = vec![200];
                 while counts[counts.len() - 1] > 0 {
-                    counts.push(fs::read_dir(place.path("s/a/b")).map_or(0, Iterator::count));
+                    counts.push(fs::read_dir(folder.path("s/a/b")).map_or(0, Iterator::count));
                 }
                 counts
             });
@@ -360,6 +360,6 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
         // A reader that has the directory open during the rename can see a part of it.
         let partly = counts.iter().filter(|count| !matches!(count, 0 | 200)).count();
         assert!(partly <= 1, "{counts:?}");
-        assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 0);
     }
 }

@@ -7,12 +7,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 #![expect(clippy::panic, reason = "a test that fails may panic")]
 
-mod place;
+mod test_folder;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use place::Place;
+use test_folder::TestFolder;
 use zarrix_store::process::{ForkHooks, on_fork};
 use zarrix_store::{Durability, LOCKS_ARE_WHOLE, LocalStore, MemoryStore, Store};
 
@@ -124,8 +124,8 @@ fn increment(store: &dyn Store, anchor: &str, key: &str) {
 
 #[test]
 fn processes_that_update_one_key_while_its_anchor_is_replaced_lose_nothing() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/.zarray", b"0");
     let replacer = Child::fork(|| {
         loop {
@@ -142,8 +142,8 @@ fn processes_that_update_one_key_while_its_anchor_is_replaced_lose_nothing() {
 
 #[test]
 fn an_anchor_is_locked_although_many_processes_write_its_chunks_without_pause() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/.zarray", b"0");
     let writers: Vec<_> = (0..8)
         .map(|writer| {
@@ -165,9 +165,9 @@ fn an_anchor_is_locked_although_many_processes_write_its_chunks_without_pause() 
 
 #[test]
 fn processes_that_create_and_replace_an_anchor_lose_no_update() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
-    std::fs::create_dir(place.path("s")).unwrap();
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
+    std::fs::create_dir(folder.path("s")).unwrap();
     let writers = (0..4)
         .map(|_| Child::fork(|| (0..200).for_each(|_| increment(&store, ".zattrs", ".zattrs"))));
     all_succeed(writers.collect());
@@ -176,8 +176,8 @@ fn processes_that_create_and_replace_an_anchor_lose_no_update() {
 
 #[test]
 fn an_anchor_stays_locked_when_its_holder_has_replaced_it() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, ".zarray", b"0");
     let writers = (0..4).map(|_| {
         Child::fork(|| {
@@ -193,9 +193,9 @@ fn an_anchor_stays_locked_when_its_holder_has_replaced_it() {
 
 #[test]
 fn a_group_opened_as_a_store_of_its_own_has_the_same_locks() {
-    let place = Place::new();
-    let outer = LocalStore::new(place.path("s"));
-    let inner = LocalStore::new(place.path("s/g"));
+    let folder = TestFolder::new();
+    let outer = LocalStore::new(folder.path("s"));
+    let inner = LocalStore::new(folder.path("s/g"));
     put(&outer, "g/a/.zarray", b"{}");
     let writers = (0..4).map(|writer| {
         Child::fork(|| {
@@ -214,8 +214,8 @@ fn a_group_opened_as_a_store_of_its_own_has_the_same_locks() {
 #[test]
 fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
     const SIZE: usize = 1 << 20;
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/.zarray", b"{}");
     put(&store, "a/0", &vec![0; SIZE]);
     let mut leftovers = 0;
@@ -242,7 +242,7 @@ fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
         store.get_into("a/0", &mut value).unwrap().unwrap();
         assert_eq!(value.len(), SIZE);
         assert_eq!(value.iter().filter(|&&byte| byte != value[0]).count(), 0);
-        let files = std::fs::read_dir(place.path("s/a")).unwrap().count();
+        let files = std::fs::read_dir(folder.path("s/a")).unwrap().count();
         let hidden = if NAMES_ARE_SHARED { files - 2 } else { files - 2 - leftovers };
         assert!(hidden <= 1, "{files} files");
         leftovers += hidden;
@@ -253,13 +253,13 @@ fn a_killed_writer_leaves_a_complete_value_and_one_hidden_file() {
     let _lock = store.lock("a/.zarray", "a/0").unwrap();
     put(&store, "a/0", b"x");
     let kept = if NAMES_ARE_SHARED { 0 } else { leftovers };
-    assert_eq!(std::fs::read_dir(place.path("s/a")).unwrap().count(), 2 + kept);
+    assert_eq!(std::fs::read_dir(folder.path("s/a")).unwrap().count(), 2 + kept);
 }
 
 #[test]
 fn a_killed_holder_s_lock_is_free_at_once_although_its_forked_child_lives() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/.zarray", b"{}");
     let holder = Child::fork(|| {
         let _lock = store.lock("a/.zarray", "a/0").unwrap();
@@ -332,8 +332,8 @@ fn fork_while_busy(store: &dyn Store) {
 
 #[test]
 fn children_forked_while_threads_are_busy_use_a_local_store_at_once() {
-    let place = Place::new();
-    fork_while_busy(&LocalStore::new(place.path("s")));
+    let folder = TestFolder::new();
+    fork_while_busy(&LocalStore::new(folder.path("s")));
 }
 
 #[test]
@@ -362,8 +362,8 @@ fn children_forked_while_threads_start_start_their_own() {
 
 #[test]
 fn a_forked_child_neither_holds_nor_frees_what_its_parent_locked() {
-    let place = Place::new();
-    let store = LocalStore::new(place.path("s"));
+    let folder = TestFolder::new();
+    let store = LocalStore::new(folder.path("s"));
     put(&store, "a/.zarray", b"{}");
     let lock = store.lock("a/.zarray", "a/0").unwrap();
     let mut inherited = Some(lock);

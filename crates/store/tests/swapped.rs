@@ -6,7 +6,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod place;
+mod test_folder;
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
@@ -14,7 +14,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use place::Place;
+use test_folder::TestFolder;
 use zarrix_store::{Durability, LocalStore, Store};
 
 thread_local! {
@@ -65,8 +65,8 @@ extern "C" fn faccessat(_: c_int, _: *const c_char, _: c_int, _: c_int) -> c_int
     answer(&ON_ACCESS, || 0)
 }
 
-fn store_of_array(place: &Place) -> LocalStore {
-    let store = LocalStore::new(place.path("s"));
+fn store_of_array(folder: &TestFolder) -> LocalStore {
+    let store = LocalStore::new(folder.path("s"));
     for key in ["a/c0/0", "a/c1/0", "a/c2/0", "a/zarr.json", "b/zarr.json"] {
         store.put(key, b"1", Durability::Process).unwrap();
     }
@@ -89,9 +89,9 @@ fn swap(store: &Path, outside: &Path) {
 
 #[test]
 fn a_directory_that_becomes_a_link_while_it_is_deleted_is_not_followed() {
-    let place = Place::new();
-    let store = store_of_array(&place);
-    let (within, outside) = (place.path("s"), place.path("outside"));
+    let folder = TestFolder::new();
+    let store = store_of_array(&folder);
+    let (within, outside) = (folder.path("s"), folder.path("outside"));
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("thesis"), b"keep").unwrap();
     let mut first = true;
@@ -108,13 +108,13 @@ fn a_directory_that_becomes_a_link_while_it_is_deleted_is_not_followed() {
     ON_UNLINK.take();
     assert_eq!(fs::read(outside.join("thesis")).unwrap(), b"keep");
     assert_eq!(store.list_prefix("").unwrap(), ["b/zarr.json"]);
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 1);
 }
 
 #[test]
 fn a_deletion_that_fails_leaves_what_is_left_under_its_own_name_and_not_as_an_array() {
-    let place = Place::new();
-    let store = store_of_array(&place);
+    let folder = TestFolder::new();
+    let store = store_of_array(&folder);
     let mut calls = 0;
     ON_UNLINK.replace(Some(Box::new(move || {
         calls += 1;
@@ -127,13 +127,13 @@ fn a_deletion_that_fails_leaves_what_is_left_under_its_own_name_and_not_as_an_ar
     assert_eq!(left.len(), 2, "{left:?}");
     assert!(left.iter().all(|key| key.starts_with("a/c")), "{left:?}");
     assert!(left.iter().any(|key| message.contains(key.as_str())), "{message}");
-    assert_eq!(fs::read_dir(place.path("s")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 2);
 }
 
 #[test]
 fn a_deletion_that_is_not_allowed_somewhere_below_changes_nothing() {
-    let place = Place::new();
-    let store = store_of_array(&place);
+    let folder = TestFolder::new();
+    let store = store_of_array(&folder);
     let before = store.list_prefix("").unwrap();
     let mut calls = 0;
     ON_ACCESS.replace(Some(Box::new(move || {

@@ -4,11 +4,11 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod place;
+mod test_folder;
 
 use std::sync::Arc;
 
-use place::Place;
+use test_folder::TestFolder;
 use zarrix_store::{Durability, MemoryStore, Store, ZipMethod, ZipStart, ZipStore};
 
 /// The peak memory of this process, in KiB.
@@ -20,9 +20,9 @@ fn peak() -> u64 {
 
 #[test]
 fn a_member_that_declares_4_gib_and_has_none_takes_no_memory() {
-    let place = Place::new();
+    let folder = TestFolder::new();
     for method in [ZipMethod::Deflate, ZipMethod::Bzip2, ZipMethod::Lzma, ZipMethod::Zstd] {
-        let path = place.path(&format!("{method:?}.zip"));
+        let path = folder.path(&format!("{method:?}.zip"));
         let store = ZipStore::open_for_writing(&path, ZipStart::Create, method, true).unwrap();
         store.put("a", &[7; 5000], Durability::Process).unwrap();
         store.close(Durability::Process).unwrap();

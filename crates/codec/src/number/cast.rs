@@ -1,7 +1,8 @@
 //! Runs of elements from one type to another, and from one byte order to the other.
 
 use super::types::{
-    Kind, Type, cut_to_i32, cut_to_i64, cut_to_u32, cut_to_u64, double_to_half, half_to_single,
+    NumberKind, Type, cut_to_i32, cut_to_i64, cut_to_u32, cut_to_u64, double_to_half,
+    half_to_single,
 };
 
 /// Elements that are worked on at a time where a run passes through an intermediate form.
@@ -125,18 +126,18 @@ fn run<S: Element + To<D>, D: Element>(src: &[u8], dst: &mut [u8]) {
 macro_rules! with_element {
     ($type:expr, $then:ident, $($arguments:tt)*) => {
         match ($type.kind, $type.bytes) {
-            (Kind::Bool, _) => $then!($($arguments)*, Bool),
-            (Kind::Int, 1) => $then!($($arguments)*, i8),
-            (Kind::Int, 2) => $then!($($arguments)*, i16),
-            (Kind::Int, 4) => $then!($($arguments)*, i32),
-            (Kind::Int, _) => $then!($($arguments)*, i64),
-            (Kind::Uint, 1) => $then!($($arguments)*, u8),
-            (Kind::Uint, 2) => $then!($($arguments)*, u16),
-            (Kind::Uint, 4) => $then!($($arguments)*, u32),
-            (Kind::Uint, _) => $then!($($arguments)*, u64),
-            (Kind::Float, 2) => $then!($($arguments)*, Half),
-            (Kind::Float, 4) => $then!($($arguments)*, f32),
-            (Kind::Float, _) => $then!($($arguments)*, f64),
+            (NumberKind::Bool, _) => $then!($($arguments)*, Bool),
+            (NumberKind::Int, 1) => $then!($($arguments)*, i8),
+            (NumberKind::Int, 2) => $then!($($arguments)*, i16),
+            (NumberKind::Int, 4) => $then!($($arguments)*, i32),
+            (NumberKind::Int, _) => $then!($($arguments)*, i64),
+            (NumberKind::Uint, 1) => $then!($($arguments)*, u8),
+            (NumberKind::Uint, 2) => $then!($($arguments)*, u16),
+            (NumberKind::Uint, 4) => $then!($($arguments)*, u32),
+            (NumberKind::Uint, _) => $then!($($arguments)*, u64),
+            (NumberKind::Float, 2) => $then!($($arguments)*, Half),
+            (NumberKind::Float, 4) => $then!($($arguments)*, f32),
+            (NumberKind::Float, _) => $then!($($arguments)*, f64),
         }
     };
 }
@@ -158,7 +159,7 @@ fn kernel(from: Type, to: Type) -> fn(&[u8], &mut [u8]) {
 
 /// Casts the elements of `src` to as many elements of `dst`.
 pub(crate) fn cast(from: Type, to: Type, src: &[u8], dst: &mut [u8]) {
-    if (from.kind, from.bytes) == (to.kind, to.bytes) && from.kind != Kind::Bool {
+    if (from.kind, from.bytes) == (to.kind, to.bytes) && from.kind != NumberKind::Bool {
         return if from.big == to.big {
             dst.copy_from_slice(src)
         } else {

@@ -11,4 +11,4 @@ pub(crate) mod types;
 
 pub(crate) use cast::{BLOCK, cast, swap, swap_in_place};
 pub(crate) use real::{Real, Step, compute, map};
-pub(crate) use types::{Kind, Number, Type};
+pub(crate) use types::{Number, NumberKind, Type};

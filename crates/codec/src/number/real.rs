@@ -1,7 +1,7 @@
 //! Arithmetic on runs of floating-point numbers, every step rounded to their own type.
 
 use super::cast::{Element, Half};
-use super::types::{Kind, Type, double_to_half, half_to_single};
+use super::types::{NumberKind, Type, double_to_half, half_to_single};
 
 /// A type of floating-point numbers that filters compute in.
 pub(crate) trait Real: Element {
@@ -98,7 +98,7 @@ pub(crate) trait Step {
 
 /// Does `step` on a run of native numbers of the floating-point type `real`.
 pub(crate) fn compute(real: Type, step: &impl Step, run: &mut [u8]) {
-    debug_assert!(real.kind == Kind::Float && real == real.native());
+    debug_assert!(real.kind == NumberKind::Float && real == real.native());
     match real.bytes {
         2 => step.run::<Half>(run),
         4 => step.run::<f32>(run),

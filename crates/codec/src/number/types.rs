@@ -4,7 +4,7 @@ use crate::error::{CodecError, Result};
 
 /// What a number is, apart from its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NumberKind {
     Bool,
     Int,
     Uint,
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
 /// A NumPy type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NumberKind,
     pub(crate) bytes: usize,
     pub(crate) big: bool,
 }
@@ -55,10 +55,10 @@ impl Type {
             }
         };
         let kind = match (kind, bytes) {
-            (b'b', 1) => Kind::Bool,
-            (b'i', 1 | 2 | 4 | 8) => Kind::Int,
-            (b'u', 1 | 2 | 4 | 8) => Kind::Uint,
-            (b'f', 2 | 4 | 8) => Kind::Float,
+            (b'b', 1) => NumberKind::Bool,
+            (b'i', 1 | 2 | 4 | 8) => NumberKind::Int,
+            (b'u', 1 | 2 | 4 | 8) => NumberKind::Uint,
+            (b'f', 2 | 4 | 8) => NumberKind::Float,
             _ => return None,
         };
         Some(Self { kind, bytes, big: big && bytes > 1 })
@@ -86,7 +86,7 @@ impl Type {
 
     /// The type that NumPy computes in when it meets both; byte order is left as it is.
     pub(crate) fn promoted(self, other: Self) -> Self {
-        use Kind::{Bool, Float, Int, Uint};
+        use NumberKind::{Bool, Float, Int, Uint};
         let widest = self.bytes.max(other.bytes);
         let (kind, bytes) = match (self.kind, other.kind) {
             (a, b) if a == b => (a, widest),
@@ -114,12 +114,12 @@ impl Type {
         }
         let bits = u64::from_le_bytes(word);
         match (self.kind, self.bytes) {
-            (Kind::Bool, _) => Number::Uint(u64::from(bits != 0)),
-            (Kind::Uint, _) => Number::Uint(bits),
-            (Kind::Int, _) => self.wrapped(Number::Int(bits as i64)),
-            (Kind::Float, 2) => Number::Half(half_to_single(bits as u16)),
-            (Kind::Float, 4) => Number::Single(f32::from_bits(bits as u32)),
-            (Kind::Float, _) => Number::Double(f64::from_bits(bits)),
+            (NumberKind::Bool, _) => Number::Uint(u64::from(bits != 0)),
+            (NumberKind::Uint, _) => Number::Uint(bits),
+            (NumberKind::Int, _) => self.wrapped(Number::Int(bits as i64)),
+            (NumberKind::Float, 2) => Number::Half(half_to_single(bits as u16)),
+            (NumberKind::Float, 4) => Number::Single(f32::from_bits(bits as u32)),
+            (NumberKind::Float, _) => Number::Double(f64::from_bits(bits)),
         }
     }
 
@@ -150,7 +150,7 @@ impl Type {
     pub(crate) fn wrapped_integer(self, value: u64) -> u64 {
         let unused = 64 - 8 * self.bytes as u32;
         match self.kind {
-            Kind::Int => ((value << unused) as i64 >> unused) as u64,
+            NumberKind::Int => ((value << unused) as i64 >> unused) as u64,
             _ => value << unused >> unused,
         }
     }
@@ -174,16 +174,16 @@ impl Type {
     /// The number in this type's arithmetic.
     pub(crate) fn cast(self, number: Number) -> Number {
         match (self.kind, self.bytes) {
-            (Kind::Bool, _) => Number::Uint(u64::from(number.to_double() != 0.0)),
-            (Kind::Int, _) => self.wrapped(Number::Int(number.to_int(self))),
-            (Kind::Uint, _) => self.wrapped(Number::Uint(number.to_int(self) as u64)),
-            (Kind::Float, 2) => Number::Half(match number {
+            (NumberKind::Bool, _) => Number::Uint(u64::from(number.to_double() != 0.0)),
+            (NumberKind::Int, _) => self.wrapped(Number::Int(number.to_int(self))),
+            (NumberKind::Uint, _) => self.wrapped(Number::Uint(number.to_int(self) as u64)),
+            (NumberKind::Float, 2) => Number::Half(match number {
                 // NumPy takes integers to half precision through single precision.
                 Number::Int(_) | Number::Uint(_) => rounded_to_half(f64::from(number.to_single())),
                 _ => rounded_to_half(number.to_double()),
             }),
-            (Kind::Float, 4) => Number::Single(number.to_single()),
-            (Kind::Float, _) => Number::Double(number.to_double()),
+            (NumberKind::Float, 4) => Number::Single(number.to_single()),
+            (NumberKind::Float, _) => Number::Double(number.to_double()),
         }
     }
 
@@ -229,9 +229,9 @@ impl Number {
     /// The integer, 64 bits of it, of which `to` keeps its own; floats are cut towards zero.
     fn to_int(self, to: Type) -> i64 {
         let cut = |value: f64| match (to.kind, to.bytes) {
-            (Kind::Int, 4) | (_, 1 | 2) => i64::from(cut_to_i32(value)),
-            (Kind::Uint, 4) => i64::from(cut_to_u32(value)),
-            (Kind::Int, _) => cut_to_i64(value),
+            (NumberKind::Int, 4) | (_, 1 | 2) => i64::from(cut_to_i32(value)),
+            (NumberKind::Uint, 4) => i64::from(cut_to_u32(value)),
+            (NumberKind::Int, _) => cut_to_i64(value),
             _ => cut_to_u64(value) as i64,
         };
         match self {

@@ -13,12 +13,12 @@ use crate::castvalue::{Cast, CastValue, OutOfRange, Rounding, Value};
 use crate::codec::Codec;
 use crate::elements::Elements;
 use crate::error::Result;
-use crate::number::{Kind, Type};
+use crate::number::{NumberKind, Type};
 use crate::scaleoffset::{Parameters, ScaleOffset};
 
 fn number_type(options: &Options<'_>, key: &str) -> Result<Type> {
     match Type::configured(options.codec, key, options.text(key, None)?)? {
-        Type { kind: Kind::Bool, .. } => Err(options.wrong(key, "integers and floats")),
+        Type { kind: NumberKind::Bool, .. } => Err(options.wrong(key, "integers and floats")),
         number => Ok(number),
     }
 }
@@ -32,12 +32,12 @@ fn scalar(json: &Json, dtype: Type) -> Option<Value> {
         Some(_) => None,
         None => json.as_f64(),
     };
-    if dtype.kind == Kind::Float {
+    if dtype.kind == NumberKind::Float {
         return real.map(Value::Real);
     }
     let bits = 8 * dtype.bytes as u32;
     let range = match dtype.kind {
-        Kind::Int => -(1_i128 << (bits - 1))..1 << (bits - 1),
+        NumberKind::Int => -(1_i128 << (bits - 1))..1 << (bits - 1),
         _ => 0..1 << bits,
     };
     json.as_number()?.as_i128().filter(|value| range.contains(value)).map(Value::Int)
@@ -72,7 +72,7 @@ pub(super) fn cast_value(options: &Options<'_>, _input: Input) -> Result<Arc<dyn
     let out_of_range = match options.text("out_of_range", Some("error"))? {
         "error" => OutOfRange::Error,
         "clamp" => OutOfRange::Clamp,
-        "wrap" if stored.kind != Kind::Float => OutOfRange::Wrap,
+        "wrap" if stored.kind != NumberKind::Float => OutOfRange::Wrap,
         _ => return Err(options.wrong("out_of_range", "error, clamp, and for integers wrap")),
     };
     let maps = options.get("scalar_map").unwrap_or(&Json::Null);

@@ -72,15 +72,15 @@ pub(crate) fn is_on() -> bool {
 
 /// The part of a stored value that an entry is made from, and the kind of entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct PartKey {
     /// Where the encoded bytes lie.
     pub begin: u64,
     pub end: u64,
-    pub kind: Kind,
+    pub kind: PartKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum PartKind {
     Index,
     Table,
     Chunk,
@@ -88,13 +88,13 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone)]
-pub(crate) enum Piece {
+pub(crate) enum CachedPart {
     Index(Arc<Index>),
     Table(Arc<BlockTable>),
     Decoded(Arc<Vec<u8>>),
 }
 
-impl Piece {
+impl CachedPart {
     fn bytes(&self) -> usize {
         match self {
             Self::Index(index) => index.bytes(),
@@ -115,22 +115,22 @@ pub(crate) struct Value<'a> {
 struct Name {
     array: Arc<str>,
     key: Box<str>,
-    place: Place,
+    part: PartKey,
 }
 
 /// A borrowed [`Name`].
-struct Sought<'a>(Value<'a>, Place);
+struct Sought<'a>(Value<'a>, PartKey);
 
 impl Name {
     fn sought(&self) -> Sought<'_> {
-        Sought(Value { array: &self.array, key: &self.key }, self.place)
+        Sought(Value { array: &self.array, key: &self.key }, self.part)
     }
 }
 
 impl Hash for Sought<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self(Value { array, key }, place) = self;
-        (array, key, place).hash(state);
+        let Self(Value { array, key }, part) = self;
+        (array, key, part).hash(state);
     }
 }
 
@@ -150,14 +150,14 @@ impl Eq for Name {}
 
 impl Equivalent<Name> for Sought<'_> {
     fn equivalent(&self, name: &Name) -> bool {
-        let Self(Value { array, key }, place) = self;
-        *place == name.place && *key == &*name.key && **array == name.array
+        let Self(Value { array, key }, part) = self;
+        *part == name.part && *key == &*name.key && **array == name.array
     }
 }
 
 struct Entry {
     generation: Generation,
-    piece: Piece,
+    content: CachedPart,
 }
 
 #[derive(Clone)]
@@ -165,7 +165,7 @@ struct Weigh;
 
 impl Weighter<Name, Entry> for Weigh {
     fn weight(&self, name: &Name, cached: &Entry) -> u64 {
-        OVERHEAD_BYTES + (name.key.len() + cached.piece.bytes()) as u64
+        OVERHEAD_BYTES + (name.key.len() + cached.content.bytes()) as u64
     }
 }
 
@@ -181,10 +181,10 @@ impl Lifecycle<Name, Entry> for Collect {
     }
 }
 
-type Pieces = Cache<Name, Entry, Weigh, DefaultHashBuilder, Collect>;
+type Entries = Cache<Name, Entry, Weigh, DefaultHashBuilder, Collect>;
 
 struct ChunkCache {
-    pieces: Mutex<Pieces>,
+    entries: Mutex<Entries>,
     hits: AtomicU64,
     misses: AtomicU64,
     hit_bytes: AtomicU64,
@@ -195,21 +195,21 @@ impl ChunkCache {
     fn new() -> Self {
         let zero = || AtomicU64::new(0);
         let (hits, misses, hit_bytes, evicted) = (zero(), zero(), zero(), zero());
-        Self { pieces: Mutex::new(empty_cache()), hits, misses, hit_bytes, evicted }
+        Self { entries: Mutex::new(empty_cache()), hits, misses, hit_bytes, evicted }
     }
 
-    fn with<R>(&self, section: impl FnOnce(&mut Pieces) -> R) -> R {
-        section(&mut self.pieces.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<R>(&self, section: impl FnOnce(&mut Entries) -> R) -> R {
+        section(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn resize(&self) {
         // Everything is dropped: evicting entries one by one takes as long as decoding them again.
-        drop(self.with(|pieces| std::mem::replace(pieces, empty_cache())));
+        drop(self.with(|entries| std::mem::replace(entries, empty_cache())));
     }
 
     fn counts(&self) -> ChunkCacheCounts {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (entries, bytes) = self.with(|pieces| (pieces.len() as u64, pieces.weight()));
+        let (entries, bytes) = self.with(|entries| (entries.len() as u64, entries.weight()));
         let Self { hits, misses, hit_bytes, evicted, .. } = self;
         ChunkCacheCounts {
             hits: of(hits),
@@ -222,7 +222,7 @@ impl ChunkCache {
     }
 }
 
-fn empty_cache() -> Pieces {
+fn empty_cache() -> Entries {
     let bytes = chunk_cache_bytes();
     Cache::with(
         bytes / USUAL_BYTES + 1,
@@ -235,29 +235,31 @@ fn empty_cache() -> Pieces {
 
 impl Value<'_> {
     /// The generation of this cached entry.
-    pub fn generation_of(self, place: Place) -> Option<Generation> {
-        CACHE.get().with(|pieces| pieces.peek(&Sought(self, place)).map(|cached| cached.generation))
+    pub fn generation_of(self, part: PartKey) -> Option<Generation> {
+        CACHE
+            .get()
+            .with(|entries| entries.peek(&Sought(self, part)).map(|cached| cached.generation))
     }
 
     /// An entry of a generation that the caller has seen to be current.
-    pub fn get(self, generation: Generation, place: Place) -> Option<Piece> {
-        let sought = Sought(self, place);
-        let (piece, old) = CACHE.get().with(|pieces| match pieces.get(&sought) {
-            Some(cached) if cached.generation == generation => (Some(cached.piece.clone()), None),
-            Some(_) => (None, pieces.remove(&sought)),
+    pub fn get(self, generation: Generation, part: PartKey) -> Option<CachedPart> {
+        let sought = Sought(self, part);
+        let (content, old) = CACHE.get().with(|entries| match entries.get(&sought) {
+            Some(cached) if cached.generation == generation => (Some(cached.content.clone()), None),
+            Some(_) => (None, entries.remove(&sought)),
             None => (None, None),
         });
         drop(old);
-        piece
+        content
     }
 
     /// Caches an entry of a generation that was current before any of it was read.
-    pub fn insert(self, generation: Generation, place: Place, piece: Piece) {
+    pub fn insert(self, generation: Generation, part: PartKey, content: CachedPart) {
         let cache = CACHE.get();
-        let name = Name { array: Arc::clone(self.array), key: self.key.into(), place };
+        let name = Name { array: Arc::clone(self.array), key: self.key.into(), part };
         let mut evicted = Vec::new();
-        cache.with(|pieces| {
-            pieces.insert_with_lifecycle(name, Entry { generation, piece }, &mut evicted);
+        cache.with(|entries| {
+            entries.insert_with_lifecycle(name, Entry { generation, content }, &mut evicted);
         });
         cache.evicted.fetch_add(evicted.len() as u64, Ordering::Relaxed);
     }

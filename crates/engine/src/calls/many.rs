@@ -27,8 +27,8 @@ use crate::memory::convert::Conversion;
 use crate::memory::copy;
 use crate::memory::strides::{Dim, Dims, Grid};
 use crate::read::batched::{ArrayJob, read_batches};
+use crate::read::chunk_job::ChunkJob;
 use crate::read::effort::is_little;
-use crate::read::job::Job;
 use crate::read::strategy::Strategy;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::threads::cancel::Interrupt;
@@ -328,11 +328,11 @@ impl<'a> Group<'a> {
         if self.array.document.is_some() { target.counting(&self.absent) } else { target }
     }
 
-    fn job(&self, pieces: &[Piece]) -> Job<'_> {
+    fn job(&self, pieces: &[Piece]) -> ChunkJob<'_> {
         let selected = pieces.iter().map(|(_, entry, window, task)| -> ChunkSelection<'_> {
             self.boxes[*entry].selection(*window, *task)
         });
-        Job { coords: self.array.coords_of(pieces[0].0), selected: selected.collect() }
+        ChunkJob { coords: self.array.coords_of(pieces[0].0), selected: selected.collect() }
     }
 
     fn run(&self, number: usize) -> &[Piece] {
@@ -455,7 +455,7 @@ impl Call<'_, '_> {
     /// Reads the pieces of one chunk, on this thread.
     fn read_run(&self, number: usize, pieces: &[Piece]) -> Result<()> {
         let group = &self.groups[number];
-        let Job { coords, selected } = group.job(pieces);
+        let ChunkJob { coords, selected } = group.job(pieces);
         let done = scratch::with(|s| group.array.read_job(&coords, &selected, group.target(), s));
         match done {
             Err(error) if self.tolerates && error.is_damage() => {

@@ -11,7 +11,7 @@ use crate::chunk::buffer::{Source, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::{AxisGrid, Cuts};
-use crate::read::job::Job;
+use crate::read::chunk_job::ChunkJob;
 use crate::selection::chunk_selection::{ChunkSelection, Points};
 use crate::threads::cancel::Interrupt;
 use crate::threads::scratch;
@@ -71,7 +71,7 @@ impl ArrayIO {
         self.read_jobs(grouped.runs.len(), target, interrupt, &|run| {
             let (id, begin, end) = grouped.runs[run];
             let which = &grouped.order[begin..end];
-            Job {
+            ChunkJob {
                 coords: self.coords_of(id),
                 selected: smallvec![ChunkSelection::Points { points: &points, which }],
             }

@@ -13,8 +13,8 @@ use crate::chunk::buffer::{Source, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::AxisGrid;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::cost::Cost;
-use crate::read::job::Job;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
 use crate::selection::plan::{
     AxisPlan, AxisSelection, Part, Segment, append, buffer_shape, plan_axis, plan_list, plan_range,
@@ -188,7 +188,7 @@ impl ArrayIO {
         let pieces = self.pieces(&boxes)?;
         let runs: Vec<&[Piece]> = collected(pieces.chunk_by(|a, b| a.0 == b.0))?;
         self.run(runs.len(), interrupt, &|run| {
-            let Job { coords, selected } = self.job(&boxes, runs[run]);
+            let ChunkJob { coords, selected } = self.job(&boxes, runs[run]);
             scratch::with(|s| self.write_job(&coords, &selected, source, durability, s))
         })
     }
@@ -230,9 +230,9 @@ impl ArrayIO {
         self.read_jobs(runs.len(), target, interrupt, &|run| self.job(boxes, runs[run]))
     }
 
-    fn job<'a>(&self, boxes: &'a Boxes<'_>, run: &[Piece]) -> Job<'a> {
+    fn job<'a>(&self, boxes: &'a Boxes<'_>, run: &[Piece]) -> ChunkJob<'a> {
         let selected = run.iter().map(|(_, number, task)| boxes.selection(*number, *task));
-        Job { coords: self.coords_of(run[0].0), selected: selected.collect() }
+        ChunkJob { coords: self.coords_of(run[0].0), selected: selected.collect() }
     }
 
     /// The windows of a buffer of shape `(N, *shape)`.

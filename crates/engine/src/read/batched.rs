@@ -24,7 +24,7 @@ use crate::error::{CodecResult, EngineError, Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::layout::chunk_shapes::ChunkRef;
 use crate::read::cached::{ALL, CachedVersion, Lookup, is_cacheable};
-use crate::read::job::Job;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::parts::selected_pages;
 use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::ShardSplit;
@@ -78,7 +78,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct ArrayJob<'t, 'a> {
     pub array: &'t ArrayIO,
     pub target: Target<'t>,
-    pub job: Job<'a>,
+    pub job: ChunkJob<'a>,
 }
 
 impl<'t, 'a> ArrayJob<'t, 'a> {

@@ -16,7 +16,7 @@ use zarrix_codec::blosc::BlockTable;
 use zarrix_store::{Generation, Reader, coalesce_ranges};
 
 use crate::array::io::ArrayIO;
-use crate::cache::chunks::{self, Kind, Piece, Place, Value};
+use crate::cache::chunks::{self, CachedPart, PartKey, PartKind, Value};
 use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::decode::{decode_chunk, scatter, straight};
 use crate::chunk::lengths::check_max_length;
@@ -164,10 +164,10 @@ impl ArrayIO {
         key: &str,
     ) -> Option<CachedVersion> {
         let elements = is_cacheable(chunk).filter(|_| chunks::is_on())?;
-        let kind = if by_blocks(chunk, elements) { Kind::Table } else { Kind::Chunk };
+        let kind = if by_blocks(chunk, elements) { PartKind::Table } else { PartKind::Chunk };
         let value = Value { array: self.cache_name(), key };
         self.cached_generation(
-            value.generation_of(Place { begin: ALL.start, end: ALL.end, kind })?,
+            value.generation_of(PartKey { begin: ALL.start, end: ALL.end, kind })?,
             key,
         )
     }
@@ -225,32 +225,36 @@ impl CachedVersion {
         self.generation
     }
 
-    fn get(&self, range: &Range<u64>, kind: Kind) -> Option<Piece> {
+    fn get(&self, range: &Range<u64>, kind: PartKind) -> Option<CachedPart> {
         let value = Value { array: &self.array, key: &self.key };
-        value.get(self.generation, Place { begin: range.start, end: range.end, kind })
+        value.get(self.generation, PartKey { begin: range.start, end: range.end, kind })
     }
 
-    fn insert(&self, range: &Range<u64>, kind: Kind, piece: Piece) {
+    fn insert(&self, range: &Range<u64>, kind: PartKind, content: CachedPart) {
         let value = Value { array: &self.array, key: &self.key };
-        value.insert(self.generation, Place { begin: range.start, end: range.end, kind }, piece);
+        value.insert(
+            self.generation,
+            PartKey { begin: range.start, end: range.end, kind },
+            content,
+        );
     }
 
     /// The index of the shard whose bytes lie at `range`.
     pub fn index(&self, range: &Range<u64>) -> Option<Arc<Index>> {
-        match self.get(range, Kind::Index) {
-            Some(Piece::Index(index)) => Some(index),
+        match self.get(range, PartKind::Index) {
+            Some(CachedPart::Index(index)) => Some(index),
             _ => None,
         }
     }
 
     pub fn cache_index(&self, range: &Range<u64>, index: &Arc<Index>) {
-        self.insert(range, Kind::Index, Piece::Index(Arc::clone(index)));
+        self.insert(range, PartKind::Index, CachedPart::Index(Arc::clone(index)));
     }
 
     /// The table of the frame that lies at `range`.
     pub fn table(&self, range: &Range<u64>) -> Option<Arc<BlockTable>> {
-        match self.get(range, Kind::Table) {
-            Some(Piece::Table(table)) => Some(table),
+        match self.get(range, PartKind::Table) {
+            Some(CachedPart::Table(table)) => Some(table),
             _ => None,
         }
     }
@@ -262,19 +266,19 @@ impl CachedVersion {
     }
 
     pub fn cache_table(&self, range: &Range<u64>, table: &Arc<BlockTable>) {
-        self.insert(range, Kind::Table, Piece::Table(Arc::clone(table)));
+        self.insert(range, PartKind::Table, CachedPart::Table(Arc::clone(table)));
     }
 
-    fn decoded(&self, range: &Range<u64>, kind: Kind) -> Option<Arc<Vec<u8>>> {
+    fn decoded(&self, range: &Range<u64>, kind: PartKind) -> Option<Arc<Vec<u8>>> {
         match self.get(range, kind) {
-            Some(Piece::Decoded(bytes)) => Some(bytes),
+            Some(CachedPart::Decoded(bytes)) => Some(bytes),
             _ => None,
         }
     }
 
     /// A decoded block of the frame that lies at `range`; counted as a hit or a miss.
     pub fn block(&self, range: &Range<u64>, index: usize) -> Option<Arc<Vec<u8>>> {
-        let found = self.decoded(range, Kind::Block(index));
+        let found = self.decoded(range, PartKind::Block(index));
         match &found {
             Some(bytes) => chunks::count(1, bytes.len(), 0),
             None => chunks::count(0, 0, 1),
@@ -283,7 +287,7 @@ impl CachedVersion {
     }
 
     pub fn cache_block(&self, range: &Range<u64>, index: usize, bytes: Arc<Vec<u8>>) {
-        self.insert(range, Kind::Block(index), Piece::Decoded(bytes));
+        self.insert(range, PartKind::Block(index), CachedPart::Decoded(bytes));
     }
 
     /// What the cache has of the selection of the chunk at `range`.
@@ -298,11 +302,11 @@ impl CachedVersion {
         {
             let mut blocks = Blocks::new(table, read, elements)?;
             for index in &blocks.selected {
-                blocks.cached[*index] = self.decoded(&range, Kind::Block(*index));
+                blocks.cached[*index] = self.decoded(&range, PartKind::Block(*index));
             }
             return Ok(Lookup::Blocks(blocks));
         }
-        Ok(match self.decoded(&range, Kind::Chunk) {
+        Ok(match self.decoded(&range, PartKind::Chunk) {
             Some(bytes) => Lookup::Whole(bytes),
             None => Lookup::Nothing,
         })
@@ -385,7 +389,7 @@ impl CachedVersion {
             let mut decoded = zeros(read.chunk.bytes)?;
             elements.chain.decode_into(encoded, &mut decoded, &mut s.chain)?;
             scatter(&decoded, read, elements);
-            self.insert(&range, Kind::Chunk, Piece::Decoded(Arc::new(decoded)));
+            self.insert(&range, PartKind::Chunk, CachedPart::Decoded(Arc::new(decoded)));
             return Ok(());
         };
         let table = || frame.table();

@@ -13,7 +13,7 @@ use crate::chunk::shard_index::{GAP_BYTES, Index};
 use crate::error::{Result, corrupt};
 use crate::layout::chunk::{ChunkLayout, Encoding, Shard};
 use crate::layout::keys::write_key;
-use crate::read::job::Job;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::{ChunkSelection, ShardSplit};
 use crate::selection::plan::AxisSelection;
@@ -60,7 +60,9 @@ impl ArrayIO {
         }
         let mut cost = Cost::default();
         while let Some(plan) = blocks.next()? {
-            cost.add(self.cost_of_jobs(plan.tasks, interrupt, &|task| Job::of(&plan.task(task)))?);
+            cost.add(
+                self.cost_of_jobs(plan.tasks, interrupt, &|task| ChunkJob::of(&plan.task(task)))?,
+            );
         }
         Ok(cost)
     }
@@ -69,11 +71,11 @@ impl ArrayIO {
         &self,
         count: usize,
         interrupt: Interrupt<'_>,
-        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+        job: &(dyn Fn(usize) -> ChunkJob<'a> + Sync),
     ) -> Result<Cost> {
         let total = Mutex::new(Cost::default());
         self.run(count, interrupt, &|index| {
-            let Job { coords, selected } = job(index);
+            let ChunkJob { coords, selected } = job(index);
             let chunk = &*self.layout.chunk(&coords)?;
             let mut cost = scratch::with(|s| self.cost_of_job(chunk, &coords, &selected, s))?;
             cost.elements = cost.chunks * chunk.units().1 as u64;

@@ -7,8 +7,8 @@ use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Target, check_shape};
 use crate::error::Result;
 use crate::read::batched::{ArrayJob, read_batches};
+use crate::read::chunk_job::ChunkJob;
 use crate::read::effort::is_little;
-use crate::read::job::Job;
 use crate::read::strategy::Strategy;
 use crate::selection::plan::{AxisSelection, Plan, buffer_shape};
 use crate::threads::cancel::Interrupt;
@@ -43,7 +43,7 @@ impl ArrayIO {
 
     fn read_block(&self, plan: &Plan, target: Target<'_>, interrupt: Interrupt<'_>) -> Result<()> {
         let bytes = target.bytes(self.layout.item_bytes);
-        let job = |task| Job::of(&plan.task(task));
+        let job = |task| ChunkJob::of(&plan.task(task));
         let strategy = self.strategy(Some(plan), plan.tasks, bytes, &job);
         self.reading(plan.tasks, target, |target| match strategy {
             Strategy::Interleaved(chunks) => self.read_interleaved(plan, chunks, target, interrupt),
@@ -57,7 +57,7 @@ impl ArrayIO {
         count: usize,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
-        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+        job: &(dyn Fn(usize) -> ChunkJob<'a> + Sync),
     ) -> Result<()> {
         self.check_kind(target.sink().is_some())?;
         let strategy = self.strategy(None, count, target.bytes(self.layout.item_bytes), job);
@@ -71,7 +71,7 @@ impl ArrayIO {
         count: usize,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
-        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+        job: &(dyn Fn(usize) -> ChunkJob<'a> + Sync),
     ) -> Result<()> {
         match strategy {
             Strategy::Batched => {
@@ -84,7 +84,7 @@ impl ArrayIO {
             Strategy::ByChunk | Strategy::Interleaved(_) => {}
         }
         let task = |index: usize| {
-            let Job { coords, selected } = job(index);
+            let ChunkJob { coords, selected } = job(index);
             scratch::with(|scratch| self.read_job(&coords, &selected, target, scratch))
         };
         let bytes = target.bytes(self.layout.item_bytes);

@@ -8,7 +8,7 @@
 use crate::array::io::ArrayIO;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard};
 use crate::memory::strides::Dim;
-use crate::read::job::Job;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::parts::PAGE_BYTES;
 use crate::read::strategy::ChunkStrategy;
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan};
@@ -38,11 +38,11 @@ impl ArrayIO {
     ///
     /// It is `count` times those of the chunk in the middle: a selection often has little of its
     /// first and last chunks. A chunk outside of the grid counts as none: reading it is the error.
-    pub(crate) fn effort<'a>(&self, count: usize, job: impl Fn(usize) -> Job<'a>) -> usize {
+    pub(crate) fn effort<'a>(&self, count: usize, job: impl Fn(usize) -> ChunkJob<'a>) -> usize {
         if count == 0 {
             return 0;
         }
-        let Job { coords, selected } = job(count / 2);
+        let ChunkJob { coords, selected } = job(count / 2);
         let Ok(chunk) = self.layout.chunk(&coords) else { return 0 };
         let unit = if self.layout.objects().is_some() { VARIABLE_BYTES } else { 1 };
         let decoded = match self.chunk_strategy(&chunk, &coords, &selected) {

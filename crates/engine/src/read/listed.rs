@@ -16,8 +16,8 @@ use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Encoding};
 use crate::layout::grid::AxisGrid;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::cost::Cost;
-use crate::read::job::Job;
 use crate::selection::blocks::Blocks;
 use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::{AxisSelection, Part, Segment};
@@ -80,7 +80,7 @@ impl ArrayIO {
     ) -> Result<()> {
         self.fill_all(selection, target)?;
         self.each_selected(blocks, stored, |found| {
-            let job = |index: usize| Job::of(&found[index].iter().collect());
+            let job = |index: usize| ChunkJob::of(&found[index].iter().collect());
             let bytes = found.len().saturating_mul(self.layout.item_bytes);
             let strategy = self.strategy(None, found.len(), bytes, &job);
             self.read_by(strategy, found.len(), target, interrupt, &job)
@@ -107,7 +107,7 @@ impl ArrayIO {
         let chunks = lengths.iter().copied().fold(1, u64::saturating_mul);
         let mut found_cost = Cost::default();
         self.each_selected(blocks, stored, |found| {
-            let job = |index: usize| Job::of(&found[index].iter().collect());
+            let job = |index: usize| ChunkJob::of(&found[index].iter().collect());
             found_cost.add(self.cost_of_jobs(found.len(), interrupt, &job)?);
             Ok(())
         })?;

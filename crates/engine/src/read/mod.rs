@@ -3,11 +3,11 @@
 pub(crate) mod batched;
 pub(crate) mod cached;
 pub(crate) mod chunk;
+pub(crate) mod chunk_job;
 pub(crate) mod cost;
 pub(crate) mod dispatch;
 pub(crate) mod effort;
 pub(crate) mod interleaved;
-pub(crate) mod job;
 pub(crate) mod listed;
 pub(crate) mod parallel_shards;
 pub(crate) mod parts;

@@ -14,7 +14,7 @@ use crate::chunk::chunk_read::ChunkRead;
 use crate::chunk::shard_index::Index;
 use crate::error::Result;
 use crate::layout::chunk::Shard;
-use crate::read::job::Job;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::shard::Found;
 use crate::read::strategy::SharedShards;
 use crate::selection::chunk_selection::ShardSplit;
@@ -42,12 +42,12 @@ impl ArrayIO {
         SharedShards { chunk, shard }: SharedShards<'_>,
         target: Target<'_>,
         interrupt: Interrupt<'_>,
-        job: &(dyn Fn(usize) -> Job<'a> + Sync),
+        job: &(dyn Fn(usize) -> ChunkJob<'a> + Sync),
     ) -> Result<()> {
         let buffer = || ReadBuffer::new(target, &self.layout);
         let places: Vec<OnceLock<Opened<'_, 'a>>> = (0..count).map(|_| OnceLock::new()).collect();
         pool::run(count, interrupt, &|number| {
-            let Job { coords, selected } = job(number);
+            let ChunkJob { coords, selected } = job(number);
             let key = self.key_of(&coords);
             scratch::with(|s| {
                 s.key.clone_from(&key);

@@ -8,7 +8,7 @@ use crate::cache::chunks;
 use crate::error::Result;
 use crate::layout::axes::PerAxis;
 use crate::layout::chunk::{ChunkLayout, Elements, Encoding, Shard, strides};
-use crate::read::job::Job;
+use crate::read::chunk_job::ChunkJob;
 use crate::read::parts::is_worth_it;
 use crate::selection::chunk_selection::{ChunkSelection, covered};
 use crate::selection::plan::{AxisSelection, Part, Plan, Segment, buffer_shape};
@@ -101,7 +101,7 @@ impl ArrayIO {
         plan: Option<&Plan>,
         count: usize,
         bytes: usize,
-        job: &dyn Fn(usize) -> Job<'a>,
+        job: &dyn Fn(usize) -> ChunkJob<'a>,
     ) -> Strategy<'_> {
         if !self.store.is_inline() {
             return Strategy::Batched;
@@ -187,7 +187,7 @@ impl ArrayIO {
         let mut blocks = self.blocks(selection, &strides)?;
         let Some(plan) = blocks.next()? else { return Ok("nothing") };
         let bytes = shape.iter().copied().fold(self.layout.item_bytes, usize::saturating_mul);
-        self.word_of(Some(plan), plan.tasks, bytes, |task| Job::of(&plan.task(task)))
+        self.word_of(Some(plan), plan.tasks, bytes, |task| ChunkJob::of(&plan.task(task)))
     }
 
     /// The estimated work of a read of `selection`, from which its threads are chosen: in bytes that
@@ -201,7 +201,7 @@ impl ArrayIO {
         let mut blocks = self.blocks(selection, &strides)?;
         let tasks = blocks.tasks();
         let Some(plan) = blocks.next()? else { return Ok(0) };
-        let effort = self.effort(plan.tasks, |task| Job::of(&plan.task(task)));
+        let effort = self.effort(plan.tasks, |task| ChunkJob::of(&plan.task(task)));
         let times = tasks / plan.tasks.max(1) as u64;
         Ok(effort.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX)))
     }
@@ -212,7 +212,7 @@ impl ArrayIO {
         plan: Option<&Plan>,
         count: usize,
         bytes: usize,
-        job: impl Fn(usize) -> Job<'a>,
+        job: impl Fn(usize) -> ChunkJob<'a>,
     ) -> Result<&'static str> {
         if count == 0 {
             return Ok("nothing");
@@ -220,7 +220,7 @@ impl ArrayIO {
         if let Some(word) = self.strategy(plan, count, bytes, &job).word() {
             return Ok(word);
         }
-        let Job { coords, selected } = job(0);
+        let ChunkJob { coords, selected } = job(0);
         let chunk = self.layout.chunk(&coords)?;
         Ok(self.chunk_strategy(&chunk, &coords, &selected).word())
     }
@@ -230,7 +230,7 @@ impl ArrayIO {
         shard: &Shard,
         count: usize,
         bytes: usize,
-        job: &dyn Fn(usize) -> Job<'a>,
+        job: &dyn Fn(usize) -> ChunkJob<'a>,
     ) -> bool {
         let pays = || {
             count < ENOUGH_SHARDS * pool::threads()
@@ -252,7 +252,7 @@ impl ArrayIO {
         bytes: usize,
         chunk: &'a ChunkLayout,
         elements: &'a Elements,
-        job: &dyn Fn(usize) -> Job<'j>,
+        job: &dyn Fn(usize) -> ChunkJob<'j>,
     ) -> Option<Interleaved<'a>> {
         let item = self.layout.item_bytes;
         if !self.store.reads_parts() || !decodes_parts(elements) {

@@ -36,17 +36,17 @@ const UNITS: usize = 4;
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     chunk: &'a ChunkLayout,
-    kind: Kind<'a>,
+    division: Division<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Kind<'a> {
+enum Division<'a> {
     Blocks(&'a Elements, BlockEncoder),
     Inner(&'a Shard),
 }
 
 /// One chunk of a call.
-struct Job<'a, 'w> {
+struct ChunkWrite<'a, 'w> {
     key: &'a str,
     chunk: &'a ChunkLayout,
     selected: &'a [ChunkSelection<'w>],
@@ -112,24 +112,24 @@ impl ArrayIO {
         {
             return None;
         }
-        let kind = match &chunk.encoding {
+        let division = match &chunk.encoding {
             Encoding::Elements(elements) => {
                 let encoder = elements.chain.block_encoder()?;
                 let item = self.layout.item_bytes;
                 let apart = encoder.n_blocks() > 1 && encoder.range(0).len().is_multiple_of(item);
-                apart.then_some(Kind::Blocks(elements, encoder))?
+                apart.then_some(Division::Blocks(elements, encoder))?
             }
-            Encoding::Shard(shard) if shard.count > 1 => Kind::Inner(shard),
+            Encoding::Shard(shard) if shard.count > 1 => Division::Inner(shard),
             Encoding::Shard(_) | Encoding::Variable(_) => return None,
         };
-        Some(Parts { chunk, kind })
+        Some(Parts { chunk, division })
     }
 
     /// Writes all chunks of `plan`, one after the other.
     pub(crate) fn write_in_parts(
         &self,
         plan: &Plan,
-        Parts { chunk, kind }: Parts<'_>,
+        Parts { chunk, division }: Parts<'_>,
         source: Source<'_>,
         durability: Durability,
         interrupt: Interrupt<'_>,
@@ -146,12 +146,15 @@ impl ArrayIO {
                 });
             }
             let (key, limits) = (self.key_of(&coords), self.limits(&coords));
-            let job = Job { key: &key, chunk, selected: &selected, limits: &limits, source };
-            let encoded = match kind {
-                Kind::Blocks(elements, encoder) => {
-                    self.encode_blocks(&job, elements, &encoder, interrupt, &mut memory)?
+            let write =
+                ChunkWrite { key: &key, chunk, selected: &selected, limits: &limits, source };
+            let encoded = match division {
+                Division::Blocks(elements, encoder) => {
+                    self.encode_blocks(&write, elements, &encoder, interrupt, &mut memory)?
                 }
-                Kind::Inner(shard) => self.encode_inner(&job, shard, interrupt, &mut memory)?,
+                Division::Inner(shard) => {
+                    self.encode_inner(&write, shard, interrupt, &mut memory)?
+                }
             };
             pool::run_alone(1, interrupt, &|_| {
                 let _lock = self.lock(&key)?;
@@ -169,44 +172,44 @@ impl ArrayIO {
     /// Encodes the chunk; `None` if it is not to be stored.
     fn encode_blocks<'m>(
         &self,
-        job: &Job<'_, '_>,
+        write: &ChunkWrite<'_, '_>,
         elements: &Elements,
         encoder: &BlockEncoder,
         interrupt: Interrupt<'_>,
         memory: &'m mut Memory,
     ) -> Result<Option<Vec<&'m [u8]>>> {
         let item = self.layout.item_bytes;
-        let chunk = Gathered::new(job.chunk, elements, &job.selected[0], job.source, item);
+        let chunk = Gathered::new(write.chunk, elements, &write.selected[0], write.source, item);
         let keep = AtomicBool::new(false);
         memory.encode(encoder.n_blocks(), interrupt, &|index, streams, s| {
             let Scratch { chunk: memory, chain, .. } = s;
             let block = chunk.bytes(encoder.range(index), memory)?;
-            if self.write_buffer(job.source).stores(block) {
+            if self.write_buffer(write.source).stores(block) {
                 keep.store(true, Ordering::Relaxed);
             }
             let done = encoder.encode_block(block, streams, &mut chain.codec);
-            done.map_err(|source| failed(job.key, source))
+            done.map_err(|source| failed(write.key, source))
         })?;
         let (blocks, out) = memory.made(encoder.n_blocks());
         let assembled = encoder.assemble(&blocks, out).and_then(|done| match done {
             true => Ok(()),
             false => scratch::with(|s| {
-                encoder.store(chunk.bytes(0..job.chunk.bytes, &mut s.chunk)?, out)
+                encoder.store(chunk.bytes(0..write.chunk.bytes, &mut s.chunk)?, out)
             }),
         });
-        assembled.map_err(|source| failed(job.key, source))?;
+        assembled.map_err(|source| failed(write.key, source))?;
         Ok(keep.into_inner().then(|| vec![out.as_slice()]))
     }
 
     /// Encodes the shard, to one part or more; `None` if it is not to be stored.
     fn encode_inner<'m>(
         &self,
-        job: &Job<'_, '_>,
+        write: &ChunkWrite<'_, '_>,
         shard: &Shard,
         interrupt: Interrupt<'_>,
         memory: &'m mut Memory,
     ) -> Result<Option<Vec<&'m [u8]>>> {
-        let cut = ShardSplit::new(shard, &job.chunk.shape, job.selected)?;
+        let cut = ShardSplit::new(shard, &write.chunk.shape, write.selected)?;
         let entries: Vec<(usize, SmallVec<[ChunkSelection<'_>; 1]>)> = collected(cut.entries())?;
         let per_unit = entries.len().div_ceil(UNITS * pool::threads()).max(1);
         let units: Vec<_> = entries.chunks(per_unit).collect();
@@ -216,9 +219,9 @@ impl ArrayIO {
         memory.encode(units.len(), interrupt, &|number, bytes, s| {
             let mut inner = Vec::new();
             let made = units[number].iter().map(|(entry, selected)| {
-                let limits = inner_limits(job.chunk, shard, *entry, job.limits);
+                let limits = inner_limits(write.chunk, shard, *entry, write.limits);
                 let edit =
-                    Edit { selected, limits: &limits, buffer: self.write_buffer(job.source) };
+                    Edit { selected, limits: &limits, buffer: self.write_buffer(write.source) };
                 s.chain.codec.poll_after(shard.inner.bytes)?;
                 let keep = encode_chunk(&shard.inner, None, edit, s, &mut inner)?;
                 if keep {
@@ -226,7 +229,8 @@ impl ArrayIO {
                 }
                 Ok(keep.then_some(inner.len()))
             });
-            let made = made.collect::<CodecResult<_>>().map_err(|error| failed(job.key, error))?;
+            let made =
+                made.collect::<CodecResult<_>>().map_err(|error| failed(write.key, error))?;
             // Each task sets only its own slot.
             let _ = lengths[number].set(made);
             Ok(())
@@ -238,7 +242,7 @@ impl ArrayIO {
             true => beside_index(shard, bytes, lengths, keep_empty, s, out),
             false => joined(shard, &bytes, lengths, keep_empty, s, out),
         });
-        joined.map_err(|source| failed(job.key, source))
+        joined.map_err(|source| failed(write.key, source))
     }
 }
 

@@ -13,13 +13,13 @@ use crate::files::partial::{self, Leftover};
 use crate::key::check_key;
 use crate::sys::{self, Status, unless_absent};
 
-pub(crate) use crate::sys::{Kind, c_name, os_str};
+pub(crate) use crate::sys::{FileKind, c_name, os_str};
 
 /// An entry of a directory.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: CString,
-    pub kind: Kind,
+    pub kind: FileKind,
 }
 
 impl Entry {
@@ -31,7 +31,7 @@ impl Entry {
     /// directory under the name of a partial file.
     pub(crate) fn is_foreign(&self) -> bool {
         match partial::leftover(self.name.to_bytes()) {
-            Some(Leftover::File) => self.kind == Kind::Directory,
+            Some(Leftover::File) => self.kind == FileKind::Directory,
             Some(Leftover::FileOrDirectory) => false,
             None => self.name().to_str().is_none_or(|name| check_key(name).is_err()),
         }

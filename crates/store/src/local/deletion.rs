@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Result, StoreError};
-use crate::files::directory::{Directory, Entry, Kind, c_name, os_str};
+use crate::files::directory::{Directory, Entry, FileKind, c_name, os_str};
 use crate::files::partial;
 use crate::sys::code;
 
@@ -180,7 +180,7 @@ fn check(directory: &Directory) -> Attempt<bool> {
         holds_any = true;
         if entry.is_foreign() {
             has_foreign = true;
-        } else if entry.kind == Kind::Directory
+        } else if entry.kind == FileKind::Directory
             && let Some(inside) = directory.inside(&entry.name, false).map_err(at(&entry))?
         {
             has_foreign |= check(&inside).map_err(|stopped| stopped.below(&entry.name))?;
@@ -205,7 +205,7 @@ fn empty(directory: &Directory, count: &mut u64) -> Attempt<()> {
         if entry.is_foreign() {
             continue;
         }
-        if entry.kind == Kind::Directory
+        if entry.kind == FileKind::Directory
             && let Some(inside) = directory.inside(&entry.name, false).map_err(at(&entry))?
         {
             empty(&inside, count).map_err(|stopped| stopped.below(&entry.name))?;

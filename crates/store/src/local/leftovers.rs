@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::error::{Result, StoreError};
-use crate::files::directory::{Directory, Entry, Kind, c_name};
+use crate::files::directory::{Directory, Entry, FileKind, c_name};
 use crate::files::partial::{self, Leftover, LockSpace};
 use crate::local::deletion;
 use crate::store::below;
@@ -31,9 +31,9 @@ fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
     for entry in directory.entries()? {
         // Files that only a listing of values skips: a pipe, or a dangling link.
         let is_no_value = match entry.kind {
-            Kind::Other => true,
-            Kind::Link => !directory.leads_anywhere(&entry.name),
-            Kind::File | Kind::Directory => false,
+            FileKind::Other => true,
+            FileKind::Link => !directory.leads_anywhere(&entry.name),
+            FileKind::File | FileKind::Directory => false,
         };
         let is_ours = partial::leftover(entry.name.to_bytes()).is_some();
         if entry.is_foreign() || (is_no_value && !is_ours) {
@@ -41,7 +41,7 @@ fn foreign_in(directory: &Directory) -> io::Result<Option<PathBuf>> {
         }
         // A directory that was set aside was a complete node, with all of its content.
         if !is_ours
-            && entry.kind == Kind::Directory
+            && entry.kind == FileKind::Directory
             && let Some(inside) = directory.inside(&entry.name, false)?
             && let Some(found) = foreign_in(&inside)?
         {
@@ -68,7 +68,7 @@ fn list_in(directory: &Directory, prefix: &str, found: &mut Vec<String>) -> io::
         let Some(name) = entry.name().to_str() else { continue };
         if is_leftover(&entry) {
             found.push(below(prefix, name));
-        } else if entry.kind == Kind::Directory
+        } else if entry.kind == FileKind::Directory
             && !entry.is_foreign()
             && let Some(inside) = directory.inside(&entry.name, false)?
         {
@@ -80,8 +80,10 @@ fn list_in(directory: &Directory, prefix: &str, found: &mut Vec<String>) -> io::
 
 fn is_leftover(entry: &Entry) -> bool {
     match partial::leftover(entry.name.to_bytes()) {
-        Some(Leftover::File) => entry.kind == Kind::File,
-        Some(Leftover::FileOrDirectory) => matches!(entry.kind, Kind::File | Kind::Directory),
+        Some(Leftover::File) => entry.kind == FileKind::File,
+        Some(Leftover::FileOrDirectory) => {
+            matches!(entry.kind, FileKind::File | FileKind::Directory)
+        }
         None => false,
     }
 }
@@ -117,7 +119,7 @@ fn remove_in(root: &Path, name: &str, least_age: Option<Duration>) -> io::Result
         return Ok(false);
     }
     match entry.kind {
-        Kind::Directory => remove_directory(&directory, &entry.name),
+        FileKind::Directory => remove_directory(&directory, &entry.name),
         _ => directory.remove_file(&entry.name),
     }
 }

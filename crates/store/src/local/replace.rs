@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{make_parents, sync_directory_of};
-use crate::lock::table::Held;
+use crate::lock::table::HeldLock;
 use crate::lock::{anchor, descriptors};
 use crate::process::wait::Wait;
 use crate::store::Durability;
@@ -49,11 +49,11 @@ pub(crate) fn replace(
     path: &CStr,
     value: Content<'_>,
     durability: Durability,
-    held: Option<&Held>,
+    held: Option<&HeldLock>,
 ) -> io::Result<()> {
     let locked = held.filter(|held| held.is_process_wide());
     let alone = locked.filter(|held| !held.is_whole() || is_document(path));
-    let device = alone.map(Held::device).transpose()?.flatten();
+    let device = alone.map(HeldLock::device).transpose()?.flatten();
     let space = device.and_then(LockSpace::of_device);
     let mut partial = partial_name(path, space)?;
     let hands_over = locked.filter(|held| held.is_whole());
@@ -114,9 +114,9 @@ fn write_partial(
     value: Content<'_>,
     durability: Durability,
     as_anchor: bool,
-) -> io::Result<Option<descriptors::Held>> {
+) -> io::Result<Option<descriptors::LockedFile>> {
     if as_anchor {
-        let mut held = descriptors::Held::open(|| open_partial(partial))?;
+        let mut held = descriptors::LockedFile::open(|| open_partial(partial))?;
         let what = || partial.to_string_lossy().into_owned();
         anchor::lock_all(&mut held, Hold::Exclusive, &mut Wait::new(&what))?;
         fill(held.file()?, value, durability)?;

@@ -32,14 +32,14 @@ fn entries(directory: &Path) -> io::Result<Vec<(DirEntry, FileType)>> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     Value,
     Directory,
 }
 
 /// What an entry is to a store, links followed; `None` for an entry that is neither a value nor a
 /// prefix.
-fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<Kind>> {
+fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<EntryKind>> {
     let kind = if kind.is_symlink() {
         match fs::metadata(entry.path()) {
             Ok(target) => target.file_type(),
@@ -51,8 +51,8 @@ fn kind_of(entry: &DirEntry, kind: FileType) -> io::Result<Option<Kind>> {
         kind
     };
     Ok(match (kind.is_file(), kind.is_dir()) {
-        (true, _) => Some(Kind::Value),
-        (_, true) => Some(Kind::Directory),
+        (true, _) => Some(EntryKind::Value),
+        (_, true) => Some(EntryKind::Directory),
         _ => None,
     })
 }
@@ -68,8 +68,8 @@ pub(crate) fn list_dir(directory: &Path) -> Result<Listing> {
         for (entry, kind) in entries(directory)? {
             let Some(name) = name_of(&entry) else { continue };
             match kind_of(&entry, kind)? {
-                Some(Kind::Value) => listing.keys.push(name),
-                Some(Kind::Directory) => listing.prefixes.push(name),
+                Some(EntryKind::Value) => listing.keys.push(name),
+                Some(EntryKind::Directory) => listing.prefixes.push(name),
                 None => {}
             }
         }
@@ -126,8 +126,8 @@ impl Walk<'_> {
             let Some(name) = name_of(&entry) else { continue };
             let key = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
             match kind_of(&entry, kind)? {
-                Some(Kind::Value) => (self.visit)(&key, &entry.path())?,
-                Some(Kind::Directory) => {
+                Some(EntryKind::Value) => (self.visit)(&key, &entry.path())?,
+                Some(EntryKind::Directory) => {
                     self.enter(&entry.path(), &key, links + u32::from(kind.is_symlink()))?;
                 }
                 None => {}

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use crate::lock::beyond::{Beyond, Others};
-use crate::lock::descriptors::{Held, holder_of};
+use crate::lock::descriptors::{LockedFile, holder_of};
 use crate::process::fork::PerProcess;
 use crate::process::notice;
 use crate::process::wait::Wait;
@@ -82,8 +82,8 @@ pub(crate) fn lock(path: &CStr, chunk: Option<&str>, others: Others) -> io::Resu
 }
 
 /// The anchor, and the kind of lock that is possible on it.
-fn open(path: &CStr) -> (io::Result<Held>, Hold) {
-    let with = |flags| Held::open(|| sys::open(path, flags));
+fn open(path: &CStr) -> (io::Result<LockedFile>, Hold) {
+    let with = |flags| LockedFile::open(|| sys::open(path, flags));
     match with(sys::CHANGE) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             (with(sys::READ), Hold::Shared)
@@ -93,7 +93,7 @@ fn open(path: &CStr) -> (io::Result<Held>, Hold) {
 }
 
 fn lock_in(
-    anchor: &mut Held,
+    anchor: &mut LockedFile,
     hold: Hold,
     chunk: Option<&str>,
     others: Others,
@@ -119,7 +119,7 @@ fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
     if !is_read_only && !TOLD.get().swap(true, Ordering::Relaxed) {
         let reason = io::Error::from_raw_os_error(code.unwrap_or(0)).to_string();
         notice::keep(
-            notice::Kind::LostUpdate,
+            notice::NoticeKind::LostUpdate,
             format!(
                 "{} cannot be locked ({}): if two processes change parts of one chunk, or its \
                  metadata, at the same moment, one change can be lost. Threads of one process are safe. \
@@ -133,13 +133,13 @@ fn refused(path: &CStr, error: io::Error) -> io::Result<Beyond> {
 }
 
 /// Locks an anchor with all of its chunks.
-pub(crate) fn lock_all(anchor: &mut Held, hold: Hold, wait: &mut Wait<'_>) -> io::Result<()> {
+pub(crate) fn lock_all(anchor: &mut LockedFile, hold: Hold, wait: &mut Wait<'_>) -> io::Result<()> {
     anchor.lock_bytes(GATE, hold, wait)?;
     anchor.lock_bytes(ALL, hold, wait)
 }
 
 fn lock_chunk(
-    anchor: &mut Held,
+    anchor: &mut LockedFile,
     hold: Hold,
     chunk: &str,
     others: Others,
@@ -167,7 +167,7 @@ fn hash(chunk: &str) -> u64 {
 }
 
 enum Creation {
-    Locked(Held),
+    Locked(LockedFile),
     /// Another process has created the anchor: the file itself can be locked.
     Done,
     Impossible,
@@ -179,7 +179,7 @@ enum Creation {
 /// waits for it.
 fn lock_creation(path: &CStr, others: Others, wait: &mut Wait<'_>) -> io::Result<Creation> {
     let lock = sys::creation_lock(path)?;
-    let opened = Held::open(|| sys::open_creation_lock(&lock));
+    let opened = LockedFile::open(|| sys::open_creation_lock(&lock));
     let Some(Some(mut held)) = unless_refused(unless_absent(opened))? else {
         return Ok(Creation::Impossible);
     };

@@ -12,7 +12,7 @@ pub(crate) enum Beyond {
     /// None: the anchor in which a chunk would be locked does not exist.
     NoAnchor,
     /// Bytes of the anchor at this path, and its version, unless it is too recent to be certain.
-    Locked(descriptors::Held, CString, Option<Generation>),
+    Locked(descriptors::LockedFile, CString, Option<Generation>),
 }
 
 /// Which other locks the waiting thread holds.

@@ -30,7 +30,7 @@ pub(crate) fn holder_of(file: &File) -> String {
 
 /// An open file with a lock; unlocked and closed on drop, and closed in every forked child.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockedFile {
     /// `None` only during drop.
     file: Option<File>,
     slot: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Held {
     whole: bool,
 }
 
-impl Held {
+impl LockedFile {
     /// Opens a file and registers it; no fork happens in between.
     pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
         fork::on_fork(&HOOKS)?;
@@ -105,7 +105,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for LockedFile {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else { return };
         if self.generation != fork::generation() {

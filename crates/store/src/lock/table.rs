@@ -33,14 +33,14 @@ use crate::sys;
 static TABLE: PerProcess<Table> = PerProcess::new(Table::new);
 
 thread_local! {
-    static HELD: RefCell<Vec<Weak<Held>>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Vec<Weak<HeldLock>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A held lock of one key; released when dropped.
 #[must_use = "the lock is released when this is dropped"]
 #[derive(Debug)]
 pub struct KeyLock {
-    held: Rc<Held>,
+    held: Rc<HeldLock>,
 }
 
 impl KeyLock {
@@ -93,15 +93,15 @@ impl KeyLock {
         beyond: impl FnOnce(Others) -> io::Result<Beyond>,
     ) -> Result<Self> {
         let whole = anchor == key;
-        let (anchor, place) = (Place::new(store, anchor), Place::new(store, key));
+        let (anchor, lock_key) = (LockKey::new(store, anchor), LockKey::new(store, key));
         let mine = held_by_this_thread();
-        if let Some(held) = mine.iter().find(|held| held.key == place && held.whole >= whole) {
+        if let Some(held) = mine.iter().find(|held| held.key == lock_key && held.whole >= whole) {
             return Ok(Self { held: Rc::clone(held) });
         }
-        let mut held = Held {
+        let mut held = HeldLock {
             generation: fork::generation(),
             anchor,
-            key: place,
+            key: lock_key,
             whole,
             within: None,
             in_process: false,
@@ -119,7 +119,7 @@ impl KeyLock {
             io::ErrorKind::Interrupted => StoreError::Interrupted,
             _ => StoreError::Io { operation: "lock", path: format!("{store}/{key}"), source },
         };
-        let same_key = mine.iter().any(|held| held.key == place);
+        let same_key = mine.iter().any(|held| held.key == lock_key);
         if whole && (same_anchor || same_key) {
             return Err(failed(io::Error::from_raw_os_error(sys::code::DEADLOCK)));
         }
@@ -127,7 +127,7 @@ impl KeyLock {
         let what = || format!("{store}/{key}");
         let mut wait = Wait::new(&what);
         table.acquire(anchor.of(Role::Anchor), whole, same_anchor, &mut wait).map_err(failed)?;
-        if let Err(error) = table.acquire(place.of(Role::Key), true, false, &mut wait) {
+        if let Err(error) = table.acquire(lock_key.of(Role::Key), true, false, &mut wait) {
             table.release(anchor.of(Role::Anchor));
             return Err(failed(error));
         }
@@ -150,7 +150,7 @@ impl KeyLock {
         Ok(Self::remember(held))
     }
 
-    fn remember(held: Held) -> Self {
+    fn remember(held: HeldLock) -> Self {
         let held = Rc::new(held);
         let _ = HELD.try_with(|all| all.borrow_mut().push(Rc::downgrade(&held)));
         Self { held }
@@ -159,21 +159,21 @@ impl KeyLock {
 
 /// One acquired lock; shared by the guards of a thread that took it more than once.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldLock {
     generation: u64,
-    anchor: Place,
-    key: Place,
+    anchor: LockKey,
+    key: LockKey,
     whole: bool,
     /// The lock of the whole anchor, if the thread holds it and this lock adds nothing to it.
-    within: Option<Rc<Held>>,
+    within: Option<Rc<HeldLock>>,
     in_process: bool,
     lacks_anchor: bool,
     anchor_path: Option<CString>,
     version: Option<Generation>,
-    beyond: RefCell<Option<descriptors::Held>>,
+    beyond: RefCell<Option<descriptors::LockedFile>>,
 }
 
-impl Held {
+impl HeldLock {
     pub(crate) fn is_process_wide(&self) -> bool {
         match &self.within {
             Some(outer) => outer.is_process_wide(),
@@ -205,13 +205,13 @@ impl Held {
     }
 
     /// Holds the lock through `next` from now on, and releases the previous descriptor.
-    pub(crate) fn hand_over(&self, next: descriptors::Held) {
+    pub(crate) fn hand_over(&self, next: descriptors::LockedFile) {
         let previous = self.beyond.replace(Some(next));
         drop(previous);
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldLock {
     fn drop(&mut self) {
         // First outside, then in this process: a waiting thread of this process must find both
         // free.
@@ -226,26 +226,26 @@ impl Drop for Held {
 }
 
 /// The lock of `key` that this thread holds, if any.
-pub(crate) fn held(store: &str, key: &str) -> Option<Rc<Held>> {
+pub(crate) fn held(store: &str, key: &str) -> Option<Rc<HeldLock>> {
     let mine = held_by_this_thread();
     if mine.is_empty() {
         return None;
     }
-    let place = Place::new(store, key);
-    mine.into_iter().find(|held| held.key == place)
+    let lock_key = LockKey::new(store, key);
+    mine.into_iter().find(|held| held.key == lock_key)
 }
 
 /// Locks that a forked child inherits in its thread's list do not count.
-fn held_by_this_thread() -> Vec<Rc<Held>> {
+fn held_by_this_thread() -> Vec<Rc<HeldLock>> {
     let generation = fork::generation();
-    let alive = |held: &Weak<Held>| held.upgrade().filter(|held| held.generation == generation);
+    let alive = |held: &Weak<HeldLock>| held.upgrade().filter(|held| held.generation == generation);
     HELD.try_with(|all| all.borrow().iter().filter_map(alive).collect()).unwrap_or_default()
 }
 
 /// A key of a store as a hash of 128 bits; a collision would only make two keys wait for each
 /// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place(u128);
+struct LockKey(u128);
 
 #[derive(Clone, Copy, Hash)]
 enum Role {
@@ -253,8 +253,8 @@ enum Role {
     Anchor,
 }
 
-impl Place {
-    /// Hashes the joined text: a group that is opened as a store of its own gets the same places.
+impl LockKey {
+    /// Hashes the joined text: a group that is opened as a store of its own gets the same locks.
     fn new(store: &str, key: &str) -> Self {
         let half = |seed: u8| {
             let mut hasher = DefaultHasher::new();
@@ -272,7 +272,7 @@ impl Place {
     }
 }
 
-/// The holders of a place, and the number of waiters for an exclusive lock.
+/// The holders of a lock, and the number of waiters for an exclusive lock.
 #[derive(Debug, Default)]
 struct Holders {
     shared: u32,
@@ -286,11 +286,11 @@ impl Holders {
     }
 }
 
-type Places = HashMap<u128, Holders>;
+type HoldersByKey = HashMap<u128, Holders>;
 
 #[derive(Debug, Default)]
 struct Shard {
-    places: Mutex<Places>,
+    by_key: Mutex<HoldersByKey>,
     released: Condvar,
 }
 
@@ -304,22 +304,22 @@ impl Table {
         Self { shards: std::array::from_fn(|_| Shard::default()) }
     }
 
-    fn shard(&self, place: u128) -> &Shard {
-        &self.shards[(place >> 64) as usize % self.shards.len()]
+    fn shard(&self, hash: u128) -> &Shard {
+        &self.shards[(hash >> 64) as usize % self.shards.len()]
     }
 
     /// `barging` ignores the waiting threads, for a thread that they wait for.
     fn acquire(
         &self,
-        place: u128,
+        hash: u128,
         alone: bool,
         barging: bool,
         wait: &mut Wait<'_>,
     ) -> io::Result<()> {
-        let shard = self.shard(place);
-        let mut places = locked(&shard.places);
+        let shard = self.shard(hash);
+        let mut by_key = locked(&shard.by_key);
         loop {
-            let holders = places.entry(place).or_default();
+            let holders = by_key.entry(hash).or_default();
             let free = if alone {
                 !holders.alone && holders.shared == 0
             } else {
@@ -335,50 +335,50 @@ impl Table {
             }
             holders.waiting += u32::from(alone);
             let timeout;
-            (places, timeout) =
-                shard.released.wait_timeout(places, POLL).unwrap_or_else(PoisonError::into_inner);
+            (by_key, timeout) =
+                shard.released.wait_timeout(by_key, POLL).unwrap_or_else(PoisonError::into_inner);
             if timeout.timed_out() {
                 // The handler of a signal may take any lock.
-                drop(places);
+                drop(by_key);
                 let looked = wait.look(|| "another thread of this process".to_owned());
-                places = locked(&shard.places);
+                by_key = locked(&shard.by_key);
                 if looked.is_err() {
-                    self.give_up(place, alone, places);
+                    self.give_up(hash, alone, by_key);
                     return looked.map(drop);
                 }
             }
-            if alone && let Some(holders) = places.get_mut(&place) {
+            if alone && let Some(holders) = by_key.get_mut(&hash) {
                 holders.waiting -= 1;
             }
         }
     }
 
     /// Ends the wait; threads that waited behind this one may continue.
-    fn give_up(&self, place: u128, alone: bool, mut places: MutexGuard<'_, Places>) {
-        if let Some(holders) = places.get_mut(&place) {
+    fn give_up(&self, hash: u128, alone: bool, mut by_key: MutexGuard<'_, HoldersByKey>) {
+        if let Some(holders) = by_key.get_mut(&hash) {
             holders.waiting -= u32::from(alone);
             if holders.is_free() {
-                places.remove(&place);
+                by_key.remove(&hash);
             }
         }
-        drop(places);
-        self.shard(place).released.notify_all();
+        drop(by_key);
+        self.shard(hash).released.notify_all();
     }
 
-    fn release(&self, place: u128) {
-        let shard = self.shard(place);
-        let mut places = locked(&shard.places);
-        if let Some(holders) = places.get_mut(&place) {
+    fn release(&self, hash: u128) {
+        let shard = self.shard(hash);
+        let mut by_key = locked(&shard.by_key);
+        if let Some(holders) = by_key.get_mut(&hash) {
             if holders.alone {
                 holders.alone = false
             } else {
                 holders.shared -= 1
             }
             if holders.is_free() {
-                places.remove(&place);
+                by_key.remove(&hash);
             }
         }
-        drop(places);
+        drop(by_key);
         shard.released.notify_all();
     }
 }

@@ -263,9 +263,9 @@ mod tests {
         Received { total: bytes.len() as u64, generation: Generation(7), bytes }
     }
 
-    struct Place(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Place {
+    impl TestFolder {
         fn new() -> Self {
             let folder = std::env::temp_dir().join(format!("zarrix-cache-{}", unique_name()));
             fs::create_dir(&folder).unwrap();
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    impl Drop for Place {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -314,8 +314,8 @@ mod tests {
 
     #[test]
     fn a_cache_keeps_its_bound_and_what_was_used_last() {
-        let place = Place::new();
-        let folder = place.path("c");
+        let test_folder = TestFolder::new();
+        let folder = test_folder.path("c");
         let cache = Cache::new(&folder, 64 << 10).unwrap();
         for number in 0..200 {
             put(&cache, number, &[1; 2000]);
@@ -333,8 +333,8 @@ mod tests {
 
     #[test]
     fn a_cache_deletes_nothing_but_its_own_entries() {
-        let place = Place::new();
-        let (folder, outside) = (place.path("c"), place.path("outside"));
+        let test_folder = TestFolder::new();
+        let (folder, outside) = (test_folder.path("c"), test_folder.path("outside"));
         let cache = Cache::new(&folder, 8 << 10).unwrap();
         put(&cache, 0, &[1; 1000]);
         // A folder with a name of our form that is a link, and a real one with other names in it.
@@ -361,8 +361,8 @@ mod tests {
 
     #[test]
     fn what_is_put_in_the_place_of_an_entry_is_not_waited_for_nor_followed() {
-        let place = Place::new();
-        let folder = place.path("c");
+        let test_folder = TestFolder::new();
+        let folder = test_folder.path("c");
         let cache = Cache::new(&folder, 64 << 10).unwrap();
         let entry = encode(&question(0), "t", &got(b"hello")).unwrap();
         for planted in 0..3 {
@@ -376,8 +376,8 @@ mod tests {
                     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
                 }
                 1 => {
-                    fs::write(place.path("outside"), &entry).unwrap();
-                    symlink(place.path("outside"), &file).unwrap();
+                    fs::write(test_folder.path("outside"), &entry).unwrap();
+                    symlink(test_folder.path("outside"), &file).unwrap();
                 }
                 _ => fs::write(&file, [&entry[..], &[0; 20_000]].concat()).unwrap(),
             }
@@ -385,17 +385,18 @@ mod tests {
             put(&cache, 0, b"hello");
             assert_eq!(cache.read(&question(0)).unwrap().got.bytes, &b"hello"[..]);
         }
-        assert_eq!(fs::read(place.path("outside")).unwrap(), entry);
+        assert_eq!(fs::read(test_folder.path("outside")).unwrap(), entry);
     }
 
     #[test]
     fn only_a_new_an_empty_or_a_marked_folder_is_a_cache() {
-        let place = Place::new();
+        let test_folder = TestFolder::new();
         let mode = |path: &str| fs::metadata(path).unwrap().mode() & 0o777;
-        let (new, empty, full) = (place.path("a/new"), place.path("empty"), place.path("full"));
+        let (new, empty, full) =
+            (test_folder.path("a/new"), test_folder.path("empty"), test_folder.path("full"));
         fs::create_dir(&empty).unwrap();
         fs::set_permissions(&empty, fs::Permissions::from_mode(0o777)).unwrap();
-        fs::create_dir_all(place.path("full/00")).unwrap();
+        fs::create_dir_all(test_folder.path("full/00")).unwrap();
         for folder in [&new, &empty] {
             put(&Cache::new(folder, 64 << 10).unwrap(), 0, b"hello");
             let again = Cache::new(folder, 64 << 10).unwrap();
@@ -409,10 +410,10 @@ mod tests {
         fs::set_permissions(&empty, fs::Permissions::from_mode(0o770)).unwrap();
         let reason = Cache::new(&empty, 64 << 10).unwrap_err();
         assert!(reason.contains("other users may write"), "{reason}");
-        let late = Cache::new(&place.path("late"), 64 << 10).unwrap();
-        fs::create_dir_all(place.path("late/thesis")).unwrap();
+        let late = Cache::new(&test_folder.path("late"), 64 << 10).unwrap();
+        fs::create_dir_all(test_folder.path("late/thesis")).unwrap();
         let question = question(0);
         assert!(late.write(&question, &encode(&question, "t", &got(b"1")).unwrap()).is_err());
-        assert_eq!(fs::read_dir(place.path("late")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(test_folder.path("late")).unwrap().count(), 1);
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::names::unique_name;
-use crate::files::directory::{Directory, Kind, c_name};
+use crate::files::directory::{Directory, FileKind, c_name};
 use crate::sys;
 
 /// The mark file, which tells us and people that a folder is our cache.
@@ -174,7 +174,7 @@ impl Folder {
         let mut found = Vec::new();
         let Some(folder) = self.marked() else { return found };
         for folder_entry in folder.entries().unwrap_or_default() {
-            if folder_entry.kind != Kind::Directory || !is_hex(folder_entry.name(), 2) {
+            if folder_entry.kind != FileKind::Directory || !is_hex(folder_entry.name(), 2) {
                 continue;
             }
             let Ok(Some(within)) = folder.inside(&folder_entry.name, false) else { continue };

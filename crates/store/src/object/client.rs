@@ -1,4 +1,4 @@
-//! A process's client for one place, and its requests.
+//! A process's client for one bucket, and its requests.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 use zarrix_codec::memory::with_room;
 
 use super::answers::Most;
+use super::bucket::{Bucket, Service};
 use super::cache::{Cache, Question};
 use super::connect::{self, Connected};
 use super::failure::{self, is_absent, status_of};
@@ -19,7 +20,6 @@ use super::frozen::{Frozen, Known};
 use super::names::is_value;
 use super::pace::Pace;
 use super::pages;
-use super::place::{Place, Service};
 use super::protocol::FileSystem;
 use super::response::{Received, generation};
 use crate::error::{Result, StoreError};
@@ -29,7 +29,7 @@ use crate::store::{Edge, Fetched, Listing, Part};
 
 /// The connections to a server, and the facts known about it.
 pub(super) struct Client {
-    pub place: Place,
+    pub bucket: Bucket,
     pub store: Arc<dyn ObjectStore>,
     /// The same client, if the server moves and removes directories as a whole.
     pub tree: Option<Arc<dyn FileSystem>>,
@@ -62,18 +62,18 @@ impl Requested {
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Client({:?})", self.place)
+        write!(formatter, "Client({:?})", self.bucket)
     }
 }
 
 impl Client {
-    pub(super) fn new(place: &Place) -> Result<Self> {
+    pub(super) fn new(bucket: &Bucket) -> Result<Self> {
         let pace = Arc::new(Pace::default());
-        let Connected { store, tree, pages } = connect::connect(place, &pace)?;
-        let (conditions, secrets) = (AtomicU8::default(), place.secrets());
-        let cache = connect::cache(place)?.map(Arc::new);
-        let (place, frozen) = (place.clone(), place.is_frozen().then(Frozen::default));
-        Ok(Self { place, store, tree, pages, conditions, secrets, cache, frozen, pace })
+        let Connected { store, tree, pages } = connect::connect(bucket, &pace)?;
+        let (conditions, secrets) = (AtomicU8::default(), bucket.secrets());
+        let cache = connect::cache(bucket)?.map(Arc::new);
+        let (bucket, frozen) = (bucket.clone(), bucket.is_frozen().then(Frozen::default));
+        Ok(Self { bucket, store, tree, pages, conditions, secrets, cache, frozen, pace })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -90,7 +90,7 @@ impl Client {
         name: &str,
         error: &object_store::Error,
     ) -> StoreError {
-        failure::failed(&self.place, &self.secrets, operation, name, error)
+        failure::failed(&self.bucket, &self.secrets, operation, name, error)
     }
 
     async fn ask(&self, path: &Path, options: GetOptions) -> object_store::Result<Received> {
@@ -116,7 +116,7 @@ impl Client {
         mut options: GetOptions,
     ) -> object_store::Result<Received> {
         let Some(cache) = &self.cache else { return Ok(self.get_got(path, options).await?.1) };
-        let question = Question::new(&self.place.id(path.as_ref()), options.range.as_ref());
+        let question = Question::new(&self.bucket.id(path.as_ref()), options.range.as_ref());
         let is_range = options.range.is_some();
         let kept = cache.get(&question).await;
         let is_valid = |frozen: &Frozen| frozen.is_valid(question.text());
@@ -157,7 +157,7 @@ impl Client {
     /// A part of a value that does not change, and that is cached as a whole.
     async fn cached_part(&self, path: &Path, range: &GetRange) -> Option<Received> {
         let (frozen, cache) = (self.frozen.as_ref()?, self.cache.as_ref()?);
-        let whole = Question::new(&self.place.id(path.as_ref()), None);
+        let whole = Question::new(&self.bucket.id(path.as_ref()), None);
         if !frozen.is_valid(whole.text()) {
             return None;
         }
@@ -222,7 +222,7 @@ impl Client {
     /// One end of the value of `name`, or all of a shorter value.
     pub(super) async fn get_edge(&self, name: &str, edge: Edge) -> Result<Option<Received>> {
         let range = match edge {
-            Edge::Last(_) if self.place.service == Service::Azure => {
+            Edge::Last(_) if self.bucket.service == Service::Azure => {
                 // The server ignores suffix ranges; if the value grows meanwhile, the request is
                 // repeated.
                 let Some((_, total)) = self.head(name).await? else { return Ok(None) };
@@ -266,7 +266,7 @@ impl Client {
                 return Ok(Some((bytes, generation, parts[0].total)));
             }
         }
-        Err(StoreError::replaced(self.place.url(name)))
+        Err(StoreError::replaced(self.bucket.url(name)))
     }
 
     /// The wanted part of the value of `name`.

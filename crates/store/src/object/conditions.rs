@@ -19,10 +19,10 @@ use object_store::{
 };
 
 use super::answers::Most;
+use super::bucket::Service;
 use super::client::Client;
 use super::failure::{is_absent, is_passing, status_of};
 use super::names::unique_name;
-use super::place::Service;
 use crate::error::Result;
 use crate::key::PARTIAL;
 use crate::process::notice;
@@ -126,20 +126,20 @@ impl Client {
     /// Whether this server honours conditions; detected beside `name` on the first call.
     async fn keeps_conditions(&self, name: &str) -> Result<bool> {
         match self.conditions.load(Ordering::Relaxed) {
-            UNKNOWN if self.place.is_the_services_own() => return Ok(true),
+            UNKNOWN if self.bucket.is_the_services_own() => return Ok(true),
             UNKNOWN => {}
             known => return Ok(known == KEPT),
         }
-        if let Service::Other(protocol) = self.place.service {
+        if let Service::Other(protocol) = self.bucket.service {
             if self.conditions.swap(IGNORED, Ordering::Relaxed) == UNKNOWN {
                 notice::keep(
-                    notice::Kind::LostUpdate,
+                    notice::NoticeKind::LostUpdate,
                     format!(
                         "{} has no conditional writes: if two machines, or users, change parts of one \
                      chunk of {}, or one document, at the same moment, one change can be lost. \
                      Processes of one user on one machine are safe",
                         protocol.name,
-                        self.place.url("")
+                        self.bucket.url("")
                     ),
                 );
             }
@@ -152,12 +152,12 @@ impl Client {
         let new = if kept { KEPT } else { IGNORED };
         if self.conditions.swap(new, Ordering::Relaxed) == UNKNOWN && !kept {
             notice::keep(
-                notice::Kind::LostUpdate,
+                notice::NoticeKind::LostUpdate,
                 format!(
                     "the server of {} ignores conditional writes: if two processes change parts of one \
                  chunk, or one document, at the same moment, one change can be lost. Threads of \
                  one process are safe",
-                    self.place.url("")
+                    self.bucket.url("")
                 ),
             );
         }

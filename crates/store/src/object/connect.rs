@@ -1,4 +1,4 @@
-//! Clients for a place, each on top of our transport.
+//! Clients for a bucket, each on top of our transport.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 
+use super::bucket::{
+    Bucket, CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, RESPONSE_TIMEOUT, Service,
+};
 use super::cache::Cache;
 use super::pace::Pace;
-use super::place::{
-    CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, Place, RESPONSE_TIMEOUT, Service,
-};
 use super::protocol::{FileSystem, Limits, Terms};
 use super::redirect;
 use super::transport::Connector;
@@ -41,18 +41,18 @@ impl Connected {
 }
 
 /// A client for the bucket; no connection is made yet.
-pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
-    let response_timeout = place.response_timeout()?;
-    let (terms, retry) = (terms(place)?, retry(place)?);
+pub(super) fn connect(bucket: &Bucket, pace: &Arc<Pace>) -> Result<Connected> {
+    let response_timeout = bucket.response_timeout()?;
+    let (terms, retry) = (terms(bucket)?, retry(bucket)?);
     let client = ClientOptions::new()
         .with_user_agent(terms.agent.clone())
         .with_timeout_disabled()
         .with_connect_timeout(terms.connect_timeout)
         .with_pool_idle_timeout(terms.idle_timeout);
     let connector = Connector { pace: Arc::clone(pace), response_timeout, terms };
-    let options = place.service_options();
-    let unknown = |name: &str| place.invalid(&format!("there is no option {name:?}"));
-    let failed = |error: object_store::Error| place.invalid(&error.to_string());
+    let options = bucket.service_options();
+    let unknown = |name: &str| bucket.invalid(&format!("there is no option {name:?}"));
+    let failed = |error: object_store::Error| bucket.invalid(&error.to_string());
     macro_rules! build {
         ($builder:expr, $key:ty) => {{
             let mut builder = $builder
@@ -66,73 +66,73 @@ pub(super) fn connect(place: &Place, pace: &Arc<Pace>) -> Result<Connected> {
             Arc::new(builder.build().map_err(failed)?)
         }};
     }
-    Ok(match place.service {
+    Ok(match bucket.service {
         Service::S3 => Connected::paged(build!(
-            AmazonS3Builder::new().with_bucket_name(&place.bucket),
+            AmazonS3Builder::new().with_bucket_name(&bucket.name),
             AmazonS3ConfigKey
         )),
         Service::Gcs => Connected::paged(build!(
-            GoogleCloudStorageBuilder::new().with_bucket_name(&place.bucket),
+            GoogleCloudStorageBuilder::new().with_bucket_name(&bucket.name),
             GoogleConfigKey
         )),
         Service::Azure => Connected::paged(build!(
-            MicrosoftAzureBuilder::new().with_container_name(&place.bucket),
+            MicrosoftAzureBuilder::new().with_container_name(&bucket.name),
             AzureConfigKey
         )),
         Service::Http => {
-            let store = build!(HttpBuilder::new().with_url(&place.bucket), ClientConfigKey);
+            let store = build!(HttpBuilder::new().with_url(&bucket.name), ClientConfigKey);
             Connected { store, tree: None, pages: None }
         }
         Service::Other(protocol) => {
-            let tree = (protocol.connect)(further(place, pace)?);
-            let tree = tree.map_err(|reason| place.invalid(&reason))?;
+            let tree = (protocol.connect)(further(bucket, pace)?);
+            let tree = tree.map_err(|reason| bucket.invalid(&reason))?;
             Connected { store: Arc::clone(&tree) as _, tree: Some(tree), pages: None }
         }
     })
 }
 
 /// The folder of cached responses, if the options name one.
-pub(super) fn cache(place: &Place) -> Result<Option<Cache>> {
-    let Some(folder) = place.options.get(CACHE_OPTION) else { return Ok(None) };
-    let bytes = place.options.get(CACHE_BYTES_OPTION).map(|text| text.parse());
+pub(super) fn cache(bucket: &Bucket) -> Result<Option<Cache>> {
+    let Some(folder) = bucket.options.get(CACHE_OPTION) else { return Ok(None) };
+    let bytes = bucket.options.get(CACHE_BYTES_OPTION).map(|text| text.parse());
     let bytes = bytes.unwrap_or(Ok(CACHE_BYTES));
-    let bytes = bytes.map_err(|_| place.invalid("cache_bytes is a number of bytes"))?;
-    Cache::new(folder, bytes).map(Some).map_err(|reason| place.invalid(&reason))
+    let bytes = bytes.map_err(|_| bucket.invalid("cache_bytes is a number of bytes"))?;
+    Cache::new(folder, bytes).map(Some).map_err(|reason| bucket.invalid(&reason))
 }
 
 /// The terms on which to open a server whose protocol another crate speaks.
-fn further(place: &Place, pace: &Arc<Pace>) -> Result<Terms> {
+fn further(bucket: &Bucket, pace: &Arc<Pace>) -> Result<Terms> {
     let limits = Limits {
-        total: place.timeout()?,
-        attempt: place.response_timeout()?,
-        retries: place.max_retries()?,
+        total: bucket.timeout()?,
+        attempt: bucket.response_timeout()?,
+        retries: bucket.max_retries()?,
     };
-    let options = place.service_options();
+    let options = bucket.service_options();
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    Ok(Terms { url: place.url(""), options, limits, pace: Arc::clone(pace) })
+    Ok(Terms { url: bucket.url(""), options, limits, pace: Arc::clone(pace) })
 }
 
-fn retry(place: &Place) -> Result<RetryConfig> {
-    let max_retries = place.max_retries()? as usize;
+fn retry(bucket: &Bucket) -> Result<RetryConfig> {
+    let max_retries = bucket.max_retries()? as usize;
     let (init_backoff, max_backoff) = (Duration::from_millis(50), Duration::from_secs(5));
     let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
-    Ok(RetryConfig { backoff, max_retries, retry_timeout: place.timeout()? })
+    Ok(RetryConfig { backoff, max_retries, retry_timeout: bucket.timeout()? })
 }
 
 /// The terms on which to open connections for requests with the caller's headers.
-fn terms(place: &Place) -> Result<redirect::Terms> {
+fn terms(bucket: &Bucket) -> Result<redirect::Terms> {
     let mut headers = HeaderMap::new();
-    for (name, value) in &place.options {
+    for (name, value) in &bucket.options {
         let Some(name) = name.strip_prefix(HEADER_OPTION) else { continue };
-        let name = HeaderName::try_from(name).map_err(|_| place.invalid("a header's name"))?;
+        let name = HeaderName::try_from(name).map_err(|_| bucket.invalid("a header's name"))?;
         let value = HeaderValue::try_from(value);
-        headers.insert(name, value.map_err(|_| place.invalid("a header's value"))?);
+        headers.insert(name, value.map_err(|_| bucket.invalid("a header's value"))?);
     }
     Ok(redirect::Terms {
         headers,
         agent: HeaderValue::from_static(concat!("zarrix/", env!("CARGO_PKG_VERSION"))),
-        connect_timeout: RESPONSE_TIMEOUT.min(Duration::from_secs(5)).min(place.timeout()?),
+        connect_timeout: RESPONSE_TIMEOUT.min(Duration::from_secs(5)).min(bucket.timeout()?),
         idle_timeout: Duration::from_secs(30),
-        allow_http: place.options.get(ALLOW_HTTP_OPTION).is_some_and(|value| value == "true"),
+        allow_http: bucket.options.get(ALLOW_HTTP_OPTION).is_some_and(|value| value == "true"),
     })
 }

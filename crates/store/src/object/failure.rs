@@ -9,7 +9,7 @@ use object_store::Error;
 use object_store::client::{HttpError, HttpErrorKind};
 use zarrix_codec::memory::Refused;
 
-use super::place::Place;
+use super::bucket::Bucket;
 use crate::error::{Refusal, StoreError};
 
 /// Longest part of a server's message that is quoted.
@@ -22,9 +22,9 @@ const NO_ANSWER: &str = "the server's answer";
 pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
                               any; pass them in storage_options or the environment, or anon=True for public data";
 
-/// The error of an operation on the value `name` of `place`; its reason contains none of `secrets`.
+/// The error of an operation on the value `name` of `bucket`; its reason contains none of `secrets`.
 pub(super) fn failed(
-    place: &Place,
+    bucket: &Bucket,
     secrets: &[String],
     operation: &'static str,
     name: &str,
@@ -56,7 +56,7 @@ pub(super) fn failed(
         reason = own;
     }
     let reason = without_secrets(&reason, secrets);
-    StoreError::Remote { operation, path: place.url(name), refusal, reason }
+    StoreError::Remote { operation, path: bucket.url(name), refusal, reason }
 }
 
 fn without_secrets(text: &str, secrets: &[String]) -> String {

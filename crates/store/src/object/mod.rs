@@ -3,11 +3,12 @@
 //! The `object_store` crate speaks the services' protocols. This module adds complete exchanges
 //! ([`transport`]), one runtime for the process ([`remote`]), one budget ([`budget`]), atomic
 //! changes ([`conditions`]), and errors without credentials ([`failure`]). The store itself holds
-//! no connection: it names a [`Place`], and every process that uses it, a forked child too, has its
-//! own client for that place.
+//! no connection: it names a [`Bucket`], and every process that uses it, a forked child too, has its
+//! own client for that bucket.
 
 pub(crate) mod answers;
 pub(crate) mod backoff;
+pub(crate) mod bucket;
 pub(crate) mod budget;
 pub(crate) mod cache;
 pub(crate) mod cache_folder;
@@ -19,7 +20,6 @@ pub(crate) mod frozen;
 pub(crate) mod names;
 pub(crate) mod pace;
 pub(crate) mod pages;
-pub(crate) mod place;
 pub(crate) mod protocol;
 pub(crate) mod redirect;
 pub(crate) mod remote;

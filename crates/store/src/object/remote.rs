@@ -1,4 +1,4 @@
-//! The process-wide state of remote stores: a runtime, and a client for each place.
+//! The process-wide state of remote stores: a runtime, and a client for each bucket.
 //!
 //! A caller hands its request to the runtime and waits on its own thread for the response, checking
 //! at intervals whether it was interrupted. A forked child uses none of this state and builds its
@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
+use super::bucket::Bucket;
 use super::client::Client;
-use super::place::Place;
 use crate::error::{Result, StoreError};
 use crate::process::fork::PerProcess;
 use crate::process::interrupt;
 
 /// How often a waiting caller checks for interruption.
 const POLL: Duration = Duration::from_millis(20);
-/// Clients without a store that stay connected, for the next store of the same place.
+/// Clients without a store that stay connected, for the next store of the same bucket.
 const IDLE_CLIENTS: usize = 8;
 
 static REMOTE: PerProcess<Remote> = PerProcess::new(Remote::new);
@@ -32,11 +32,11 @@ struct Remote {
     clients: Mutex<Clients>,
 }
 
-/// One client for each place. All stores of a place share one `Arc`; if only this table holds it,
-/// the place has no store.
+/// One client for each bucket. All stores of a bucket share one `Arc`; if only this table holds it,
+/// the bucket has no store.
 #[derive(Default)]
 struct Clients {
-    all: HashMap<Arc<Place>, (Arc<Client>, u64)>,
+    all: HashMap<Arc<Bucket>, (Arc<Client>, u64)>,
     /// How many clients were made; gives their order.
     count: u64,
 }
@@ -44,11 +44,12 @@ struct Clients {
 impl Clients {
     /// Takes out the clients that have been without a store for longest; the last few stay.
     fn take_idle(&mut self) -> Vec<Arc<Client>> {
-        let idle = self.all.iter().filter(|(place, _)| Arc::strong_count(place) == 1);
-        let mut idle: Vec<_> = idle.map(|(place, (_, made))| (*made, Arc::clone(place))).collect();
+        let idle = self.all.iter().filter(|(bucket, _)| Arc::strong_count(bucket) == 1);
+        let mut idle: Vec<_> =
+            idle.map(|(bucket, (_, made))| (*made, Arc::clone(bucket))).collect();
         idle.sort_unstable_by_key(|(made, _)| *made);
         let gone = idle.len().saturating_sub(IDLE_CLIENTS);
-        idle.iter().take(gone).filter_map(|(_, place)| Some(self.all.remove(place)?.0)).collect()
+        idle.iter().take(gone).filter_map(|(_, bucket)| Some(self.all.remove(bucket)?.0)).collect()
     }
 }
 
@@ -66,32 +67,32 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The `Arc` that all stores of this place share.
-pub(super) fn shared(place: Place) -> Arc<Place> {
-    let place = Arc::new(place);
+/// The `Arc` that all stores of this bucket share.
+pub(super) fn shared(bucket: Bucket) -> Arc<Bucket> {
+    let bucket = Arc::new(bucket);
     let clients = locked(&REMOTE.get().clients);
-    clients.all.get_key_value(&place).map_or(place, |(known, _)| Arc::clone(known))
+    clients.all.get_key_value(&bucket).map_or(bucket, |(known, _)| Arc::clone(known))
 }
 
-/// This process's client for `place`; all stores of one place share its connections.
+/// This process's client for `bucket`; all stores of one bucket share its connections.
 ///
 /// A client without stores closes its connections, except for the few that were made last: a
 /// program that opens its store anew for each token would otherwise accumulate connections.
-pub(super) fn client(place: &Arc<Place>) -> Result<Arc<Client>> {
+pub(super) fn client(bucket: &Arc<Bucket>) -> Result<Arc<Client>> {
     let remote = REMOTE.get();
-    if let Some((client, _)) = locked(&remote.clients).all.get(place) {
+    if let Some((client, _)) = locked(&remote.clients).all.get(bucket) {
         return Ok(Arc::clone(client));
     }
     // No connection is made yet, but some clients need to be made inside a runtime.
     let _inside = runtime()?.enter();
-    let fresh = Arc::new(Client::new(place)?);
+    let fresh = Arc::new(Client::new(bucket)?);
     // Dropped after the lock is released, inside the runtime.
     let _idle;
     let mut clients = locked(&remote.clients);
     _idle = clients.take_idle();
     clients.count += 1;
     let made = clients.count;
-    let client = &clients.all.entry(Arc::clone(place)).or_insert((fresh, made)).0;
+    let client = &clients.all.entry(Arc::clone(bucket)).or_insert((fresh, made)).0;
     Ok(Arc::clone(client))
 }
 

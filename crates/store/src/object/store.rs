@@ -11,11 +11,11 @@ use object_store::{ObjectStoreExt, PutPayload};
 use zarrix_codec::memory::copied;
 
 use super::backoff::pause;
+use super::bucket::{Bucket, Service};
 use super::cache::CacheCounts;
 use super::client::{Client, Requested};
 use super::conditions::Outcome;
 use super::names::unique_name;
-use super::place::{Place, Service};
 use super::remote;
 
 use crate::error::{Refusal, Result, StoreError};
@@ -35,7 +35,7 @@ const TURNS: u32 = 10_000;
 /// A path in a bucket.
 #[derive(Clone)]
 pub struct ObjectStore {
-    place: Arc<Place>,
+    bucket: Arc<Bucket>,
     prefix: String,
     id: String,
     /// Locks among the processes of one machine, for servers without conditional writes.
@@ -53,21 +53,21 @@ impl ObjectStore {
     ///
     /// # Errors
     /// An option that the service does not have, or an invalid value. No request is sent.
-    pub fn new(place: Place, prefix: &str) -> Result<Self> {
+    pub fn new(bucket: Bucket, prefix: &str) -> Result<Self> {
         check_prefix(prefix)?;
-        let (id, place) = (place.id(prefix), remote::shared(place));
-        remote::client(&place)?;
-        let locks = place.locks().map(|folder| Arc::new(LockFiles::new(folder)));
-        Ok(Self { place, prefix: prefix.to_owned(), id, locks })
+        let (id, bucket) = (bucket.id(prefix), remote::shared(bucket));
+        remote::client(&bucket)?;
+        let locks = bucket.locks().map(|folder| Arc::new(LockFiles::new(folder)));
+        Ok(Self { bucket, prefix: prefix.to_owned(), id, locks })
     }
 
-    /// The address of the place, for messages.
+    /// The address of the bucket, for messages.
     #[must_use]
     pub fn url(&self) -> String {
-        self.place.url(&self.prefix)
+        self.bucket.url(&self.prefix)
     }
 
-    /// Counts of this process for the cache of the place; `None` without a cache.
+    /// Counts of this process for the cache of the bucket; `None` without a cache.
     ///
     /// # Errors
     /// The runtime of a process that has just begun cannot be started.
@@ -76,7 +76,7 @@ impl ObjectStore {
     }
 
     fn client(&self) -> Result<Arc<Client>> {
-        remote::client(&self.place)
+        remote::client(&self.bucket)
     }
 
     /// The name of `key` in the bucket.
@@ -99,8 +99,8 @@ impl ObjectStore {
     }
 
     fn writable(&self, key: &str) -> Result<()> {
-        if self.place.service == Service::Http || self.place.is_frozen() {
-            return Err(StoreError::ReadOnly { key: self.place.url(&self.name(key)) });
+        if self.bucket.service == Service::Http || self.bucket.is_frozen() {
+            return Err(StoreError::ReadOnly { key: self.bucket.url(&self.name(key)) });
         }
         Ok(())
     }
@@ -259,7 +259,7 @@ impl Store for ObjectStore {
         let _lock = self.lock(anchor, key)?;
         let mut tried = Vec::new();
         let (mut last, mut is_unclear) = (None, false);
-        let until = Instant::now() + self.place.timeout()?;
+        let until = Instant::now() + self.bucket.timeout()?;
         for turn in 0..TURNS {
             let (value, version) =
                 self.ask(
@@ -295,7 +295,7 @@ impl Store for ObjectStore {
         }
         Err(last.unwrap_or_else(|| StoreError::Remote {
             operation: "write",
-            path: self.place.url(&self.name(key)),
+            path: self.bucket.url(&self.name(key)),
             refusal: Refusal::Failed,
             reason: format!("other writers were faster {TURNS} times"),
         }))
@@ -369,7 +369,7 @@ impl Store for ObjectStore {
 
     fn rename_prefix(&self, source: &str, target: &str, _: Durability) -> Result<()> {
         self.writable(target)?;
-        let moved = moved_keys(self, source, target, |key| self.place.url(&self.name(key)))?;
+        let moved = moved_keys(self, source, target, |key| self.bucket.url(&self.name(key)))?;
         let (from, to) = (self.name(source), self.name(target));
         let client = self.client()?;
         if client.tree.is_some() {

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::process::fork::PerProcess;
 
-static KEPT: PerProcess<Mutex<Vec<(Kind, String)>>> = PerProcess::new(Mutex::default);
+static KEPT: PerProcess<Mutex<Vec<(NoticeKind, String)>>> = PerProcess::new(Mutex::default);
 static ANY: AtomicBool = AtomicBool::new(false);
 
 /// The subject of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NoticeKind {
     /// One of two concurrent changes can be lost here.
     LostUpdate,
     /// A wait for a lock has taken a long time.
@@ -21,14 +21,14 @@ pub enum Kind {
 }
 
 /// Queues a sentence for the next call of [`take`].
-pub fn keep(kind: Kind, sentence: String) {
+pub fn keep(kind: NoticeKind, sentence: String) {
     KEPT.get().lock().unwrap_or_else(PoisonError::into_inner).push((kind, sentence));
     ANY.store(true, Ordering::Release);
 }
 
 /// The queued sentences; almost always there are none, and then it costs nothing.
 #[must_use]
-pub fn take() -> Vec<(Kind, String)> {
+pub fn take() -> Vec<(NoticeKind, String)> {
     if !ANY.swap(false, Ordering::Acquire) {
         return Vec::new();
     }

@@ -63,7 +63,7 @@ impl<'a> Wait<'a> {
         {
             self.has_warned = true;
             notice::keep(
-                notice::Kind::Wait,
+                notice::NoticeKind::Wait,
                 format!(
                     "waiting for the lock of {} for {:.0} s, which {} holds; the wait goes on until it \
                      is released, or Ctrl-C",

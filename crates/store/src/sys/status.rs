@@ -12,7 +12,7 @@ const SETTLED: Duration = Duration::from_millis(20);
 
 /// The kind of a file; links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     File,
     Directory,
     Link,

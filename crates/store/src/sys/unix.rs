@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::Path;
 
-use crate::sys::{Kind, clear_errno};
+use crate::sys::{FileKind, clear_errno};
 
 /// How [`open`] opens a file. Opening a pipe does not wait for its other end.
 pub(crate) type Flags = c_int;
@@ -91,12 +91,12 @@ impl Status {
         u64::try_from(self.raw.st_size).unwrap_or(0)
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> FileKind {
         match self.raw.st_mode & libc::S_IFMT {
-            libc::S_IFREG => Kind::File,
-            libc::S_IFDIR => Kind::Directory,
-            libc::S_IFLNK => Kind::Link,
-            _ => Kind::Other,
+            libc::S_IFREG => FileKind::File,
+            libc::S_IFDIR => FileKind::Directory,
+            libc::S_IFLNK => FileKind::Link,
+            _ => FileKind::Other,
         }
     }
 
@@ -387,7 +387,7 @@ pub(crate) fn check_changeable(directory: &File) -> io::Result<()> {
 }
 
 /// The names in an open directory, with the kind of each if the file system reports it.
-pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<Kind>)>> {
+pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<FileKind>)>> {
     // A description of its own, because the read position belongs to it.
     let listed = open_in(directory, c".", DIRECTORY)?.into_raw_fd();
     // SAFETY: the descriptor is open, and belongs to the stream from here on if there is one.
@@ -411,11 +411,11 @@ pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<Kind
             unsafe { (CStr::from_ptr((&raw const (*entry).d_name).cast()), (*entry).d_type) };
         if name != c"." && name != c".." {
             let kind = match kind {
-                libc::DT_REG => Some(Kind::File),
-                libc::DT_DIR => Some(Kind::Directory),
-                libc::DT_LNK => Some(Kind::Link),
+                libc::DT_REG => Some(FileKind::File),
+                libc::DT_DIR => Some(FileKind::Directory),
+                libc::DT_LNK => Some(FileKind::Link),
                 libc::DT_UNKNOWN => None,
-                _ => Some(Kind::Other),
+                _ => Some(FileKind::Other),
             };
             names.push((name.to_owned(), kind));
         }

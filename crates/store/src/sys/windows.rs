@@ -23,7 +23,7 @@ use windows_sys::Win32::Security::Cryptography::{
 };
 use windows_sys::Win32::Storage::FileSystem as fs;
 
-use crate::sys::{Kind, Status};
+use crate::sys::{FileKind, Status};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "windows";
@@ -329,14 +329,14 @@ pub(crate) fn check_changeable(_: &File) -> io::Result<()> {
 }
 
 /// The names in an open directory, with the kind of each.
-pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<Kind>)>> {
+pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<FileKind>)>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path_in(directory, c"")?)? {
         let entry = entry?;
         let kind = entry.file_type().map(|kind| match (kind.is_symlink(), kind.is_dir()) {
-            (true, _) => Kind::Link,
-            (_, true) => Kind::Directory,
-            _ => Kind::File,
+            (true, _) => FileKind::Link,
+            (_, true) => FileKind::Directory,
+            _ => FileKind::File,
         });
         names.push((c_name(&entry.file_name())?, kind.ok()));
     }

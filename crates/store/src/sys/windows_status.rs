@@ -9,7 +9,7 @@ use std::os::windows::io::AsRawHandle;
 use windows_sys::Win32::Storage::FileSystem as fs;
 
 use super::windows::{READ, check, native, path_in};
-use crate::sys::Kind;
+use crate::sys::FileKind;
 
 /// 100 ns between 1601, when the times of Windows begin, and 1970.
 const EPOCH: i64 = 116_444_736_000_000_000;
@@ -18,7 +18,7 @@ const EPOCH: i64 = 116_444_736_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     length: u64,
-    kind: Kind,
+    kind: FileKind,
     modified: i64,
     changed: i64,
     device: u64,
@@ -33,13 +33,13 @@ impl Status {
         let number = u128::from_le_bytes(id.FileId.Identifier);
         let has = |attribute: u32| basic.FileAttributes & attribute != 0;
         let kind = if has(fs::FILE_ATTRIBUTE_REPARSE_POINT) {
-            Kind::Link
+            FileKind::Link
         } else if has(fs::FILE_ATTRIBUTE_DIRECTORY) {
-            Kind::Directory
+            FileKind::Directory
         } else if has(fs::FILE_ATTRIBUTE_DEVICE) {
-            Kind::Other
+            FileKind::Other
         } else {
-            Kind::File
+            FileKind::File
         };
         Ok(Self {
             length: u64::try_from(standard.EndOfFile).unwrap_or(0),
@@ -56,20 +56,20 @@ impl Status {
         self.length
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> FileKind {
         self.kind
     }
 
     pub(crate) fn is_file(&self) -> bool {
-        self.kind == Kind::File
+        self.kind == FileKind::File
     }
 
     pub(crate) fn is_dir(&self) -> bool {
-        self.kind == Kind::Directory
+        self.kind == FileKind::Directory
     }
 
     pub(crate) fn is_link(&self) -> bool {
-        self.kind == Kind::Link
+        self.kind == FileKind::Link
     }
 
     /// Owners and permissions of others are not looked at: they are lists of rules here.

@@ -26,7 +26,7 @@ use crate::error::{Result, StoreError};
 use crate::files::paths;
 use crate::key::{PARTIAL, check_key};
 use crate::lock::anchor::{is_still, unless_refused};
-use crate::lock::descriptors::Held;
+use crate::lock::descriptors::LockedFile;
 use crate::process::fork;
 use crate::sys::{self, Hold, unless_absent};
 
@@ -70,7 +70,7 @@ pub(super) struct Session {
     path: PathBuf,
     pub source: Arc<FileSource>,
     /// Open for writing, and locked.
-    file: Held,
+    file: LockedFile,
     space: Mutex<Space>,
     quiet: Condvar,
 }
@@ -88,13 +88,13 @@ struct Space {
     ended: bool,
     /// Whether anything changed since the last commit.
     dirty: bool,
-    place: Place,
+    destination: Destination,
     committed: Committed,
 }
 
 /// The file that is written to.
 #[derive(Debug)]
-enum Place {
+enum Destination {
     /// The archive itself.
     Archive,
     /// A partial file that will replace it; with `must_write`, even if no member was written.
@@ -107,7 +107,7 @@ enum Over {
     Nothing,
     /// An existing file, which stays locked until it is replaced.
     Theirs {
-        _held: Held,
+        _held: LockedFile,
     },
     /// The file of the session that writes this one, which has locked it.
     Ours,
@@ -156,17 +156,17 @@ fn busy(path: &Path) -> StoreError {
 
 /// Takes the writer's byte; false if another process has it. On file systems without locks it
 /// always succeeds.
-fn take(file: &mut Held) -> io::Result<bool> {
+fn take(file: &mut LockedFile) -> io::Result<bool> {
     Ok(unless_refused(file.try_lock_bytes(WRITER, Hold::Exclusive))?.unwrap_or(true))
 }
 
 /// Opens `path` with `flags` and takes its writer's byte, to write to `archive`; `None` if there is
 /// no such file.
-fn hold(path: &Path, flags: sys::Flags, archive: &Path) -> Result<Option<Held>> {
+fn hold(path: &Path, flags: sys::Flags, archive: &Path) -> Result<Option<LockedFile>> {
     let failed = |source| io_error("open", path, source);
     let name = c_path(path).map_err(failed)?;
     for _ in 0..ATTEMPTS {
-        let opened = Held::open(|| sys::open(&name, sys::CHANGE | flags));
+        let opened = LockedFile::open(|| sys::open(&name, sys::CHANGE | flags));
         let Some(mut file) = unless_absent(opened).map_err(failed)? else { return Ok(None) };
         if !take(&mut file).map_err(failed)? {
             return Err(busy(archive));
@@ -182,11 +182,11 @@ fn hold(path: &Path, flags: sys::Flags, archive: &Path) -> Result<Option<Held>> 
 ///
 /// An existing file of that name is removed and never written to: a killed writer left it, or it
 /// has other links. If its writer is alive, it holds the byte, and this call fails.
-fn make(partial: &Path, archive: &Path) -> Result<Held> {
+fn make(partial: &Path, archive: &Path) -> Result<LockedFile> {
     let failed = |source| io_error("create", partial, source);
     let name = c_path(partial).map_err(failed)?;
     for _ in 0..ATTEMPTS {
-        match Held::open(|| sys::open(&name, sys::NEW)) {
+        match LockedFile::open(|| sys::open(&name, sys::NEW)) {
             Ok(mut file) => {
                 if !take(&mut file).map_err(failed)? {
                     return Err(busy(archive));
@@ -227,7 +227,7 @@ impl Session {
         }
     }
 
-    fn extending(path: &Path, file: Held) -> Result<(Arc<Self>, Directory)> {
+    fn extending(path: &Path, file: LockedFile) -> Result<(Arc<Self>, Directory)> {
         let Some(source) = FileSource::open(path)? else { return Err(absent(path)) };
         let length = source.size()?;
         let mut found = Directory::default();
@@ -251,7 +251,7 @@ impl Session {
             closing: false,
             ended: false,
             dirty: false,
-            place: Place::Archive,
+            destination: Destination::Archive,
             committed,
         };
         Ok((Self::new(path, source, file, space), found))
@@ -275,13 +275,13 @@ impl Session {
             closing: false,
             ended: false,
             dirty: must_write,
-            place: Place::Beside { partial, over, must_write },
+            destination: Destination::Beside { partial, over, must_write },
             committed: Committed::default(),
         };
         Ok(Self::new(path, source.named(path), file, space))
     }
 
-    fn new(path: &Path, source: FileSource, file: Held, space: Space) -> Arc<Self> {
+    fn new(path: &Path, source: FileSource, file: LockedFile, space: Space) -> Arc<Self> {
         Arc::new(Self {
             generation: fork::generation(),
             path: path.to_owned(),
@@ -359,7 +359,8 @@ impl Session {
     }
 
     fn write_directory(&self, space: &mut Space, members: Visit<'_>, how: &Commit) -> Result<()> {
-        let lengthened = matches!(space.place, Place::Archive) && space.limit < space.length;
+        let lengthened =
+            matches!(space.destination, Destination::Archive) && space.limit < space.length;
         let renewed = how.ending.as_ref().is_some_and(|ending| *ending != space.committed.ending);
         if !space.dirty && !lengthened && !renewed {
             return self.forget_unwritten(space, how);
@@ -385,9 +386,9 @@ impl Session {
 
     fn put_in_place(&self, space: &mut Space, length: u64, sync: bool) -> Result<()> {
         let file = self.file.file().map_err(self.failed())?;
-        let moved = match &space.place {
-            Place::Archive => file.set_len(length),
-            Place::Beside { partial, over, .. } => c_path(partial).and_then(|from| {
+        let moved = match &space.destination {
+            Destination::Archive => file.set_len(length),
+            Destination::Beside { partial, over, .. } => c_path(partial).and_then(|from| {
                 let to = c_path(&self.path)?;
                 match over {
                     // Fails if another program has created the file without taking the lock.
@@ -397,7 +398,7 @@ impl Session {
             }),
         };
         moved.map_err(self.failed())?;
-        space.place = Place::Archive;
+        space.destination = Destination::Archive;
         if sync {
             let synced = file.sync_all();
             let name = c_path(&self.path).and_then(|path| paths::sync_directory_of(&path));
@@ -408,8 +409,8 @@ impl Session {
 
     /// Removes the partial file beside the archive if no member was written to it.
     fn forget_unwritten(&self, space: &mut Space, how: &Commit) -> Result<()> {
-        match &space.place {
-            Place::Beside { partial, must_write: false, .. } if how.end => c_path(partial)
+        match &space.destination {
+            Destination::Beside { partial, must_write: false, .. } if how.end => c_path(partial)
                 .and_then(|partial| unless_absent(sys::unlink(&partial)))
                 .map(drop)
                 .map_err(self.failed()),
@@ -441,7 +442,7 @@ impl Session {
         let mut new = fresh.space();
         if done.is_err() {
             new.ended = true;
-            if let Place::Beside { partial, .. } = &new.place {
+            if let Destination::Beside { partial, .. } = &new.destination {
                 let _ = c_path(partial).and_then(|partial| sys::unlink(&partial));
             }
         }

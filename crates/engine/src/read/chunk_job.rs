@@ -7,12 +7,12 @@ use crate::selection::chunk_selection::ChunkSelection;
 use crate::selection::plan::Segments;
 
 /// A chunk, and the selections of it.
-pub(crate) struct Job<'a> {
+pub(crate) struct ChunkJob<'a> {
     pub coords: PerAxis<u64>,
     pub selected: SmallVec<[ChunkSelection<'a>; 1]>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> ChunkJob<'a> {
     /// The chunk of a planned task.
     pub fn of(segments: &Segments<'a>) -> Self {
         let coords = segments.iter().map(|segment| segment.chunk).collect();

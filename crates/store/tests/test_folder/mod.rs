@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub struct Place(PathBuf);
+pub struct TestFolder(PathBuf);
 
 static PLACES: AtomicU32 = AtomicU32::new(0);
 
-impl Place {
+impl TestFolder {
     pub fn new() -> Self {
         let number = PLACES.fetch_add(1, Ordering::Relaxed);
         let name = format!("zarrix-store-{}-{number}", std::process::id());
@@ -21,7 +21,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -41,29 +41,29 @@ pub enum Service {
 
 /// A bucket of a service, with the options that open it; some of them are secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Bucket {
     /// The kind of server.
     pub service: Service,
     /// The bucket or container; of a web server, its scheme, host and port; of a file system, the
     /// host and port of its namenode.
-    pub bucket: String,
+    pub name: String,
     /// The options under the service's own names.
     pub options: BTreeMap<String, String>,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for Bucket {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.url(""))
     }
 }
 
-impl Hash for Place {
+impl Hash for Bucket {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.service, &self.bucket).hash(state);
+        (self.service, &self.name).hash(state);
     }
 }
 
-impl Place {
+impl Bucket {
     /// The name of the value `name` for messages; it contains no option.
     #[must_use]
     pub fn url(&self, name: &str) -> String {
@@ -75,7 +75,7 @@ impl Place {
             Service::Other(protocol) => protocol.scheme,
         };
         let slash = if name.is_empty() { "" } else { "/" };
-        format!("{scheme}{}{slash}{name}", self.bucket)
+        format!("{scheme}{}{slash}{name}", self.name)
     }
 
     /// Whether the server is the service's own, and not another one with the same protocol.
@@ -84,7 +84,7 @@ impl Place {
             && !ENDPOINT_OPTIONS.iter().any(|name| self.options.contains_key(*name))
     }
 
-    /// Equal for two places with the same values.
+    /// Equal for two buckets with the same values.
     pub(super) fn id(&self, name: &str) -> String {
         let names = ENDPOINT_OPTIONS.iter().chain(&["account_name"]);
         let server: Vec<&str> =
