@@ -5,9 +5,9 @@
 //! the token of the next one as the last. Whether an answer is what was asked for is decided here.
 
 use http::{HeaderMap, Method, StatusCode, Uri};
-use object_store::client::{HttpError, HttpRequest};
+use object_store::client::HttpRequest;
 
-use super::failure::not_an_answer;
+use super::failure::ExchangeFailure;
 
 /// Attached to a request for a value: the most bytes to accept. One byte more is read.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Expected {
     }
 
     /// The status of an answer: its own, or that of the error in its body.
-    pub fn check(self, status: StatusCode, body: &[u8]) -> Result<StatusCode, HttpError> {
+    pub fn check(self, status: StatusCode, body: &[u8]) -> Result<StatusCode, ExchangeFailure> {
         if self == Self::Value || !status.is_success() {
             return Ok(status);
         }
@@ -73,16 +73,17 @@ impl Expected {
         };
         if root != Some(name) {
             let found = root.map_or_else(|| "no XML".to_owned(), |root| format!("<{root}>"));
-            return Err(not_an_answer(&format!("is {found}, and not <{name}>")));
+            let problem = format!("is {found}, and not <{name}>");
+            return Err(ExchangeFailure::NotAnAnswer(problem));
         }
         let text = |name| element(body, name).unwrap_or_default();
         if self == Self::Page
             && text("IsTruncated").eq_ignore_ascii_case("true")
             && text("NextContinuationToken").is_empty()
         {
-            return Err(not_an_answer(
-                "is a page of a listing that says that more follow, without the token of the next",
-            ));
+            let problem =
+                "is a page of a listing that says that more follow, without the token of the next";
+            return Err(ExchangeFailure::NotAnAnswer(problem.to_owned()));
         }
         Ok(status)
     }

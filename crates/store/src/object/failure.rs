@@ -2,6 +2,11 @@
 //!
 //! Error responses of S3 quote what was signed, and clients quote the address. A user needs only
 //! the status, the server's own error code and the name of the value.
+//!
+//! What our transport finds has a type, [`ExchangeFailure`], and the client's errors have their
+//! variants. The status, the body and the address of a refused request have to be read from the
+//! text of the client's error, because `object_store` does not export the type that has them; one
+//! test asks a real client for such an error.
 
 use std::time::Duration;
 
@@ -15,12 +20,30 @@ use crate::error::{Refusal, StoreError};
 /// Longest part of a server's message that is quoted.
 const LONGEST: usize = 300;
 
-/// First words of the message about a response that is too long.
-const TOO_LONG: &str = "the response has more than";
-/// First words of the message about a response that answers something else.
-const NO_ANSWER: &str = "the server's answer";
-pub(super) const NO_CREDENTIALS: &str = "no credentials were given, and this machine has no metadata service that gives \
-                              any; pass them in storage_options or the environment, or anon=True for public data";
+/// How the client's text names the status of a response.
+const STATUS: &str = "status code: ";
+
+/// A failure of an exchange that the client above has no variant for. It is among the sources of
+/// the client's error.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum ExchangeFailure {
+    #[error("the response has more than {0} bytes")]
+    TooLong(u64),
+    /// A complete response that is not what was asked for.
+    #[error("the server's answer {0}")]
+    NotAnAnswer(String),
+    #[error(
+        "no credentials were given, and this machine has no metadata service that gives any; pass \
+         them in storage_options or the environment, or anon=True for public data"
+    )]
+    NoCredentials,
+}
+
+impl From<ExchangeFailure> for HttpError {
+    fn from(failure: ExchangeFailure) -> Self {
+        Self::new(HttpErrorKind::Unknown, failure)
+    }
+}
 
 /// The error of an operation on the value `name` of `bucket`; its reason contains none of `secrets`.
 pub(super) fn failed(
@@ -30,31 +53,33 @@ pub(super) fn failed(
     name: &str,
     error: &Error,
 ) -> StoreError {
-    if let Some(refused) = refused_memory(error) {
-        return StoreError::memory(name)(refused);
+    if let Some(refused) = source_of::<Refused>(error) {
+        return StoreError::memory(name)(*refused);
     }
     let text = error.to_string();
-    let refusal = match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Refusal::Denied,
-        Error::NotFound { .. } => Refusal::Missing,
-        _ if text.contains(NO_CREDENTIALS) => Refusal::Denied,
+    let exchange = source_of::<ExchangeFailure>(error);
+    let refusal = match (error, exchange) {
+        (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, _) => Refusal::Denied,
+        (Error::NotFound { .. }, _) => Refusal::Missing,
+        (_, Some(ExchangeFailure::NoCredentials)) => Refusal::Denied,
         _ if is_missing_bucket(error) => Refusal::Missing,
-        _ if innermost(error).starts_with(TOO_LONG) => Refusal::TooLong,
-        _ if innermost(error).starts_with(NO_ANSWER) => Refusal::Failed,
+        (_, Some(ExchangeFailure::TooLong(_))) => Refusal::TooLong,
+        (_, Some(ExchangeFailure::NotAnAnswer(_))) => Refusal::Failed,
         _ => match transport_kind(error) {
             Some(HttpErrorKind::Timeout) => Refusal::TimedOut,
             Some(_) => Refusal::Unreachable,
             None => Refusal::Failed,
         },
     };
-    let mut reason = in_short(&text);
-    if matches!(refusal, Refusal::TimedOut | Refusal::Unreachable) {
-        reason = format!("{reason} to {}: {}", host(&text), innermost(error));
-    }
-    let own = innermost(error);
-    if own.starts_with(TOO_LONG) || own.starts_with(NO_ANSWER) {
-        reason = own;
-    }
+    let reason = match (exchange, refusal) {
+        (Some(ExchangeFailure::TooLong(_) | ExchangeFailure::NotAnAnswer(_)), _) => {
+            innermost(error)
+        }
+        (_, Refusal::TimedOut | Refusal::Unreachable) => {
+            format!("{} to {}: {}", in_short(&text), host(&text), innermost(error))
+        }
+        _ => in_short(&text),
+    };
     let reason = without_secrets(&reason, secrets);
     StoreError::Remote { operation, path: bucket.url(name), refusal, reason }
 }
@@ -82,12 +107,15 @@ fn innermost(error: &Error) -> String {
 }
 
 /// Whether the bucket itself is missing, and not only a value; its values then do not read as
-/// absent.
+/// absent. The name of a value, which is in the text, too, does not count.
 fn is_missing_bucket(error: &Error) -> bool {
     let text = error.to_string();
-    ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"]
-        .iter()
-        .any(|words| text.contains(words))
+    let Some((_, answer)) = text.split_once(STATUS) else { return false };
+    match tag(answer, "Code") {
+        Some(code) => matches!(code, "NoSuchBucket" | "ContainerNotFound"),
+        // Google's JSON.
+        None => answer.contains("The specified bucket does not exist"),
+    }
 }
 
 /// Whether an error says that nothing is stored, which is a valid result.
@@ -101,7 +129,7 @@ pub(super) fn is_absent(error: &Error) -> bool {
 
 /// The HTTP status that an error is about.
 pub(super) fn status_of(error: &Error) -> Option<u16> {
-    error.to_string().split_once("status code: ")?.1.get(..3)?.parse().ok()
+    error.to_string().split_once(STATUS)?.1.get(..3)?.parse().ok()
 }
 
 /// Whether an operation failed for reasons unrelated to it, and may succeed later.
@@ -112,32 +140,28 @@ pub(super) fn is_passing(error: &Error) -> bool {
     }
 }
 
-fn refused_memory(error: &Error) -> Option<Refused> {
+/// The source of this type that an error has.
+fn source_of<E: std::error::Error + 'static>(error: &Error) -> Option<&E> {
     let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    sources.filter_map(|error| error.downcast_ref::<Refused>().copied()).next()
+    sources.filter_map(|error| error.downcast_ref()).next()
 }
 
 fn transport_kind(error: &Error) -> Option<HttpErrorKind> {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if let Some(error) = error.downcast_ref::<HttpError>() {
-            return Some(error.kind());
-        }
-        source = error.source();
-    }
-    None
+    source_of::<HttpError>(error).map(HttpError::kind)
+}
+
+/// The text of the first element of this name.
+fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let begin = text.split_once(&format!("<{name}>"))?.1;
+    Some(begin.split_once(&format!("</{name}>"))?.0)
 }
 
 /// The essential part of a client's message: its last words, or status, code and message of the
 /// server.
 fn in_short(text: &str) -> String {
-    let tag = |name: &str| {
-        let begin = text.split_once(&format!("<{name}>"))?.1;
-        Some(begin.split_once(&format!("</{name}>"))?.0)
-    };
-    let status = text.split_once("status code: ").map(|(_, rest)| rest);
+    let status = text.split_once(STATUS).map(|(_, rest)| rest);
     let status = status.and_then(|rest| rest.split([':', '\n']).next()).map(str::trim);
-    let words = match (status, tag("Code"), tag("Message")) {
+    let words = match (status, tag(text, "Code"), tag(text, "Message")) {
         (Some(status), Some(code), message) => {
             format!("{status}: {code}: {}", message.unwrap_or_default())
         }
@@ -163,17 +187,6 @@ fn without_query(word: &str) -> &str {
     }
 }
 
-pub(super) fn too_long(most: u64) -> HttpError {
-    let problem = format!("{TOO_LONG} {most} bytes");
-    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
-}
-
-/// The error of a complete response that is not what was asked for.
-pub(super) fn not_an_answer(problem: &str) -> HttpError {
-    let problem = format!("{NO_ANSWER} {problem}");
-    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(problem))
-}
-
 pub fn late(what: &str, waited: Duration) -> HttpError {
     let problem = format!("{what} for {:.1} s", waited.as_secs_f64());
     HttpError::new(
@@ -182,7 +195,7 @@ pub fn late(what: &str, waited: Duration) -> HttpError {
     )
 }
 
-/// The error of refused memory; [`failed`] finds it among its sources.
+/// The error of refused memory, which is among the sources of the client's error.
 pub(super) fn no_memory(refused: Refused) -> HttpError {
     HttpError::new(HttpErrorKind::Decode, refused)
 }
@@ -204,7 +217,89 @@ pub(super) fn perhaps_passing(error: HttpError) -> HttpError {
 
 #[cfg(test)]
 mod tests {
-    use super::{host, in_short};
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use async_trait::async_trait;
+    use object_store::aws::AmazonS3Builder;
+    use object_store::client::{
+        HttpClient, HttpConnector, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    };
+    use object_store::{ClientOptions, ObjectStoreExt, RetryConfig};
+
+    use super::*;
+
+    /// A server that gives every request the same answer: a status and a body, or a failure.
+    #[derive(Clone, Debug)]
+    struct Server(std::result::Result<(u16, &'static str), ExchangeFailure>);
+
+    #[async_trait]
+    impl HttpService for Server {
+        async fn call(&self, _: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
+            let (status, body) = self.0.clone()?;
+            let body = HttpResponseBody::from(body.as_bytes().to_vec());
+            Ok(http::Response::builder().status(status).body(body).unwrap())
+        }
+    }
+
+    impl HttpConnector for Server {
+        fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+            Ok(HttpClient::new(self.clone()))
+        }
+    }
+
+    /// The error of a client of `server` that asks for the value `name`.
+    fn error_of(server: Server, name: &str) -> Error {
+        let client = AmazonS3Builder::new()
+            .with_bucket_name("b")
+            .with_endpoint("http://h:9")
+            .with_allow_http(true)
+            .with_skip_signature(true)
+            .with_retry(RetryConfig { max_retries: 0, ..RetryConfig::default() })
+            .with_http_connector(server)
+            .build()
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        runtime.block_on(client.get(&name.into())).unwrap_err()
+    }
+
+    #[test]
+    fn the_text_of_the_client_has_the_status_the_address_and_the_answer() {
+        for (status, code) in [(400, "Odd"), (404, "NoSuchKey"), (410, "Gone"), (503, "SlowDown")] {
+            let answer = format!("<Error><Code>{code}</Code><Message>m</Message></Error>");
+            let error = error_of(Server(Ok((status, answer.leak()))), "k");
+            assert_eq!(status_of(&error), Some(status), "{error}");
+            assert_eq!(host(&error.to_string()), "http://h:9", "{error}");
+            let reason = in_short(&error.to_string());
+            assert!(reason.starts_with(&status.to_string()), "{reason}");
+            assert!(reason.ends_with(&format!(": {code}: m")), "{reason}");
+            assert_eq!(is_absent(&error), matches!(status, 404 | 410), "{error}");
+            assert_eq!(is_passing(&error), status == 503, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_bucket_is_missing_by_the_code_of_the_answer_and_not_by_the_name_of_a_value() {
+        for (answer, is_missing) in [
+            ("<Error><Code>NoSuchBucket</Code></Error>", true),
+            ("<Error><Code>ContainerNotFound</Code></Error>", true),
+            (r#"{"error": {"message": "The specified bucket does not exist."}}"#, true),
+            ("<Error><Code>NoSuchKey</Code><Key>NoSuchBucket</Key></Error>", false),
+            ("", false),
+        ] {
+            let error = error_of(Server(Ok((404, answer))), "NoSuchBucket");
+            assert_eq!(is_missing_bucket(&error), is_missing, "{error}");
+            assert_eq!(is_absent(&error), !is_missing, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_failure_of_our_transport_keeps_its_type_in_the_error_of_the_client() {
+        let error = error_of(Server(Err(ExchangeFailure::TooLong(5))), "k");
+        let failure = source_of::<ExchangeFailure>(&error);
+        assert!(matches!(failure, Some(ExchangeFailure::TooLong(5))), "{error:?}");
+        assert_eq!(innermost(&error), "the response has more than 5 bytes");
+        assert_eq!((status_of(&error), is_absent(&error)), (None, false));
+    }
 
     #[test]
     fn a_servers_answer_is_told_by_its_code_and_message_only() {

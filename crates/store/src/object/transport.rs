@@ -16,15 +16,15 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
 use object_store::ClientOptions;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
-    HttpResponseBody, HttpService, ReqwestConnector,
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    ReqwestConnector,
 };
 use tokio::time::timeout;
 use zarrix_codec::memory::{Grow, with_room};
 
 use super::answers::{Expected, Most};
 use super::budget;
-use super::failure::{NO_CREDENTIALS, interrupted, late, no_memory, perhaps_passing, too_long};
+use super::failure::{ExchangeFailure, interrupted, late, no_memory, perhaps_passing};
 use super::pace::Pace;
 use super::redirect::{Terms, WithHeaders};
 
@@ -165,7 +165,7 @@ impl Transport {
             bytes.append_slice(&data).map_err(no_memory)?;
             if bytes.len() as u64 > most {
                 if !is_enough {
-                    return Err(too_long(most));
+                    return Err(ExchangeFailure::TooLong(most).into());
                 }
                 bytes.truncate(enough as usize);
                 return Ok(bytes);
@@ -190,7 +190,7 @@ impl Transport {
         let answer = timeout(METADATA_TIME, self.inner.execute(request)).await;
         match answer {
             Ok(Ok(response)) => Ok(response),
-            _ => Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(NO_CREDENTIALS))),
+            _ => Err(ExchangeFailure::NoCredentials.into()),
         }
     }
 }
