@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,8 +57,6 @@ def test_reads_during_resizes_have_one_of_the_shapes(zarr_format: int) -> None:
 def test_a_snapshot_does_not_change() -> None:
     z = zarr.create(4, dtype="i4")
     before = snapshot_of(z)
-    with pytest.raises(FrozenInstanceError):
-        before.metadata = None  # type: ignore[misc, assignment]
     z.resize(8)
     assert before.metadata.shape == (4,)
     assert snapshot_of(z).metadata.shape == (8,)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import zarrix as zarr
+from zarrix._array.snapshot import ArraySnapshot
 from zarrix._hierarchy.state import GroupState
 from zarrix._nodes.member import Member
 
@@ -59,3 +60,18 @@ def test_an_array_has_location_options_and_one_snapshot() -> None:
     expected = {"__weakref__", "_adopted", "_attrs", "_location", "_options", "_snapshot"}
     assert slots == expected
     assert issubclass(zarr.Group, Member)
+
+
+def test_nothing_assigns_to_a_snapshot() -> None:
+    """It is not frozen, which would take time; so this looks for what would change one."""
+    fields = set(ArraySnapshot.__slots__)
+    changes = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {ast.unparse(node)}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr in fields
+        and not isinstance(node.ctx, ast.Load)
+        and "snapshot" in ast.unparse(node.value)
+    ]
+    assert changes == []

@@ -61,24 +61,23 @@ class ArrayOptions(NamedTuple):
         Later changes of the config do not change an array that is open.
         """
         pickle, empty, missing = config.defaults_of_arrays()
-        write_empty, read_missing = self.write_empty_chunks, self.read_missing_chunks
+        read_only, synchronizer, cache_metadata, cache_attrs, write_empty, *rest = self
+        meta_array, allow_pickle, checksum, read_missing, order, *view = rest
         if write_empty is None:
             # The default of each generation of zarr.
             write_empty = zarr_format == 2 if empty is None else empty
         if read_missing is None:
             read_missing = missing
         return ArrayOptions(
-            bool(self.read_only) or store.read_only,
-            self.synchronizer,
-            bool(self.cache_metadata),
-            bool(self.cache_attrs),
+            bool(read_only) or store.read_only,
+            synchronizer,
+            bool(cache_metadata),
+            bool(cache_attrs),
             bool(write_empty),
-            self.meta_array,
-            bool(self.allow_pickle) or pickle,
-            bool(self.checksum),
+            meta_array,
+            bool(allow_pickle) or pickle,
+            bool(checksum),
             bool(read_missing),
-            "C" if self.order == "C" else normalize_order(self.order),
-            self.is_detached,
-            self.is_view,
-            self.cast_to,
+            "C" if order == "C" else normalize_order(order),
+            *view,
         )

@@ -20,9 +20,12 @@ from zarrix._nodes.location import Location
 __all__ = ["ArraySnapshot", "engine_array_of", "snapshot_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ArraySnapshot:
     """The metadata of an array, and what follows from it and from the options.
+
+    Nothing assigns to its attributes after it is made; a test looks for that. It is not frozen,
+    because a frozen one takes five times as long to make, for each array that is opened.
 
     Attributes
     ----------
