@@ -61,8 +61,11 @@ class ArrayOptions(NamedTuple):
         Later changes of the config do not change an array that is open.
         """
         pickle, empty, missing = config.defaults_of_arrays()
-        read_only, synchronizer, cache_metadata, cache_attrs, write_empty, *rest = self
-        meta_array, allow_pickle, checksum, read_missing, order, *view = rest
+        # Unpacked, because asking a named tuple for an attribute takes longer.
+        (
+            read_only, synchronizer, cache_metadata, cache_attrs, write_empty, meta_array,
+            allow_pickle, checksum, read_missing, order, is_detached, is_view, cast_to,
+        ) = self  # fmt: skip
         if write_empty is None:
             # The default of each generation of zarr.
             write_empty = zarr_format == 2 if empty is None else empty
@@ -79,5 +82,7 @@ class ArrayOptions(NamedTuple):
             bool(checksum),
             bool(read_missing),
             "C" if order == "C" else normalize_order(order),
-            *view,
+            is_detached,
+            is_view,
+            cast_to,
         )

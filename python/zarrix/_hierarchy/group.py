@@ -28,7 +28,6 @@ from zarrix._hierarchy.create_groups import GroupCreation
 from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
 from zarrix._hierarchy.listing import Listing
 from zarrix._hierarchy.properties import GroupProperties
-from zarrix._hierarchy.state import GroupOptions
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
@@ -160,18 +159,16 @@ class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, Mutabl
     def _open_node(self, path: str, node: nodes.Node, **changes: Any) -> Any:
         """The array or group of ``node``."""
         location, mine = self._location_of(path), self._options
-        options = {
-            "read_only": mine.read_only,
-            "cache_attrs": self._attrs.cache,
-            "synchronizer": mine.synchronizer,
-            **changes,
-        }
+        cache_attrs = self._attrs.cache
         if node.kind == "array":
-            return opened_at(location, node, ArrayOptions(**options))
-        options["shows_consolidated"] = mine.shows_consolidated
-        if path.startswith(f"{mine.opened_from}/" if mine.opened_from else ""):
-            options["opened_from"] = mine.opened_from
-        return Group._at(location, node, GroupOptions(**options))
+            options = ArrayOptions(mine.read_only, mine.synchronizer, cache_attrs=cache_attrs)
+            return opened_at(location, node, options._replace(**changes) if changes else options)
+        is_below = path.startswith(f"{mine.opened_from}/" if mine.opened_from else "")
+        opened_from = mine.opened_from if is_below else None
+        options_of_group = mine._replace(
+            cache_attrs=cache_attrs, meta_array=None, opened_from=opened_from, **changes
+        )
+        return Group._at(location, node, options_of_group)
 
     def __getitem__(self, item: str) -> Any:
         """The array or group of that name or path; ``KeyError`` if there is none."""

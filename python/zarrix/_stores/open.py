@@ -56,6 +56,10 @@ def as_store(
     ImportError
         A URL needs fsspec, or one of its file systems, which is not installed.
     """
+    if type(store) is str and durability is None:
+        return (
+            _of_url(store, storage_options) if is_url(store) else _of_path(store, storage_options)
+        )
     if isinstance(store, Store) and durability is None and not storage_options:
         return _of_object(store) if defines_awaited(type(store)) else store
     if durability is not None:
