@@ -32,7 +32,7 @@ from zarrix._runtime.zarr_settings import (
     zarr_names,
 )
 
-__all__ = ["Config", "config"]
+__all__ = ["Config", "config", "defaults_of_arrays"]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
@@ -250,10 +250,6 @@ class Config:
     @allow_pickle.setter
     def allow_pickle(self, value: bool) -> None:
         self._allow_pickle = _yes_or_no("allow_pickle", value)
-
-    def defaults_of_arrays(self) -> tuple[bool, bool | None, bool]:
-        """``allow_pickle``, ``write_empty_chunks`` and ``read_missing_chunks``, for one call."""
-        return self._allow_pickle, self._write_empty_chunks, self._read_missing_chunks
 
     @property
     def max_chunk_bytes(self) -> int:
@@ -557,3 +553,8 @@ def _warn_of_variables() -> None:
 
 config = Config()
 _warn_of_variables()
+
+
+def defaults_of_arrays() -> tuple[bool, bool | None, bool]:
+    """``allow_pickle``, ``write_empty_chunks`` and ``read_missing_chunks``, for one call."""
+    return config._allow_pickle, config._write_empty_chunks, config._read_missing_chunks
