@@ -30,7 +30,6 @@ __all__ = [
     "show_as",
     "snapshot_of",
     "syncs_of",
-    "title_of",
     "writing",
 ]
 
@@ -76,11 +75,6 @@ def io_of(array: Array) -> _engine.ArrayIO:
 def show_as(array: Array, metadata: ArrayMetadata) -> None:
     """Make an array that nothing else uses a view of its chunks with other metadata."""
     array._reopen(metadata)
-
-
-def title_of(array: Array) -> str:
-    """The array in messages."""
-    return array._title()
 
 
 def syncs_of(array: Array) -> bool:

@@ -335,7 +335,7 @@ def _maker(name: str, label: str) -> Callable[[Config], tuple[Encode, Decode]]:
     found = _CODECS.get(name)
     if found is None:
         raise MetadataError(
-            f"{label}: an array of objects begins with an object codec, and {name!r} is none; "
+            f"{label}: an array of objects begins with an object codec, and {name!r} is not one; "
             f"pass object_codec= with one of {', '.join(OBJECT_CODECS)}"
         )
     return found

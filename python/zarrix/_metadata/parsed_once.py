@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zarrix._metadata.array import ArrayMetadata
-from zarrix._runtime.config import config
+from zarrix._runtime.config import limits_of_documents
 
 __all__ = ["parsed_once"]
 
@@ -25,19 +25,19 @@ def parsed_once(default: str) -> Callable[[Parse], Parse]:
     """A parser of documents that keeps the results for the last ones of moderate length.
 
     The result for an equal document has the label of the call, or the ``default``. A result is not
-    kept for a mapping, nor for another limit of the size of chunks.
+    kept for a mapping, nor for other limits of the size of chunks and documents.
     """
     return functools.partial(_keeping, default)
 
 
 def _keeping(default: str, parse: Parse) -> Parse:
-    kept: dict[tuple[bytes, str | None, int], ArrayMetadata] = {}
+    kept: dict[tuple[bytes, str | None, tuple[int, int]], ArrayMetadata] = {}
 
     @functools.wraps(parse)
     def parsed(document: Any, label: str = default, **separator: Any) -> ArrayMetadata:
         if type(document) is not bytes or len(document) > _MOST_CACHED_BYTES:
             return parse(document, label, **separator)
-        question = (document, separator.get("default_separator"), config.max_chunk_bytes)
+        question = (document, separator.get("default_separator"), limits_of_documents())
         found = kept.get(question)
         if found is not None:
             return found.at(label)

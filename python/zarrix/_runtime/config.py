@@ -32,7 +32,7 @@ from zarrix._runtime.zarr_settings import (
     zarr_names,
 )
 
-__all__ = ["Config", "config", "defaults_of_arrays"]
+__all__ = ["Config", "config", "defaults_of_arrays", "limits_of_documents"]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
@@ -558,3 +558,8 @@ _warn_of_variables()
 def defaults_of_arrays() -> tuple[bool, bool | None, bool]:
     """``allow_pickle``, ``write_empty_chunks`` and ``read_missing_chunks``, for one call."""
     return config._allow_pickle, config._write_empty_chunks, config._read_missing_chunks
+
+
+def limits_of_documents() -> tuple[int, int]:
+    """``max_chunk_bytes`` and ``max_document_bytes``, on which the parsing of documents depends."""
+    return config._max_chunk_bytes, config._max_document_bytes
