@@ -1,0 +1,1 @@
+"""Versions of a hierarchy: states that are kept under a name beside it."""
