@@ -39,6 +39,7 @@ __all__ = [
     "chunk_cache_counts",
     "concurrent_requests",
     "empty",
+    "exchange",
     "read_many",
     "result_cache_bytes",
     "set_chunk_cache_bytes",
@@ -106,6 +107,22 @@ class Store:
 
         Missing values are left out. Returns how many there were, and their bytes. Both stores are
         inline: files are copied by the system, on all threads.
+        """
+
+    def carry(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        how: str,
+        *,
+        guard: bool = True,
+        fsync: bool = False,
+    ) -> list[tuple[str, int, str] | None]:
+        """Store the value of the first key of each pair under the second one, too, on all threads.
+
+        ``how`` is ``"clone"``, ``"link"``, ``"copy"``, or ``"auto"`` for the first of them that the
+        file system has. With ``guard``, linked files lose their write permission. Each pair is
+        atomic, and takes no lock. Returns the way, the length and the tag (time of modification and
+        number of the file, in hexadecimal) of each value; None for those that are missing.
         """
 
     def put(self, key: str, value: Buffer, *, fsync: bool = False, locks: bool = True) -> None:
@@ -193,6 +210,10 @@ class LocalStore(Store):
     def __new__(cls, root: str) -> LocalStore: ...
     @property
     def root(self) -> str: ...
+    def release(self, keys: Sequence[str]) -> int:
+        """Give files that a guarded link took the write permission from, and that have no other
+        name any more, their permission back; return their number.
+        """
 
 @final
 class MemoryStore(Store):
@@ -633,6 +654,9 @@ def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> npt.NDArr
     """``numpy.empty``. A result of `LARGE_RESULT_BYTES` or more may get the memory of one that was
     freed within the last second.
     """
+
+def exchange(first: str, second: str) -> None:
+    """Exchange two paths in one step; an ``OSError`` where the file system cannot."""
 
 def set_result_cache_bytes(bytes: int) -> None:
     """Limit the memory of freed results that is kept to this many bytes, and give back what is

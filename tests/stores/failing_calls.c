@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/fs.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +19,10 @@
 
 static int count;
 
-static int fails(const char *name, int file)
+static int fails_at(const char *name, const char *path)
 {
-    char link[64], path[4096];
     const char *call = getenv("FAIL_CALL");
-    if (!call || strcmp(call, name))
-        return 0;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length < 0)
-        return 0;
-    path[length] = 0;
-    if (!strstr(path, getenv("FAIL_PATH")))
+    if (!call || strcmp(call, name) || !strstr(path, getenv("FAIL_PATH")))
         return 0;
     const char *at = getenv("FAIL_AT"), *from = getenv("FAIL_FROM");
     count++;
@@ -36,6 +30,48 @@ static int fails(const char *name, int file)
         return 0;
     errno = atoi(getenv("FAIL_ERRNO"));
     return 1;
+}
+
+static int fails(const char *name, int file)
+{
+    char link[64], path[4096];
+    if (!getenv("FAIL_CALL"))
+        return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0)
+        return 0;
+    path[length] = 0;
+    return fails_at(name, path);
+}
+
+int linkat(int from, const char *old, int to, const char *new, int flags)
+{
+    if (fails_at("linkat", old))
+        return -1;
+    return REAL("linkat", int (*)(int, const char *, int, const char *, int))(
+        from, old, to, new, flags);
+}
+
+/* With CLONES, every file system has clones: the bytes are copied. */
+int ioctl(int file, unsigned long request, ...)
+{
+    va_list rest;
+    va_start(rest, request);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    if (request != FICLONE || !getenv("CLONES"))
+        return REAL("ioctl", int (*)(int, unsigned long, void *))(file, request, argument);
+    if (fails("clone", file))
+        return -1;
+    char bytes[4096];
+    off_t at = 0;
+    for (ssize_t length; (length = pread((int)(long)argument, bytes, sizeof bytes, at)) > 0;) {
+        if (write(file, bytes, length) != length)
+            return -1;
+        at += length;
+    }
+    return 0;
 }
 
 ssize_t pread(int file, void *bytes, size_t length, off_t offset)

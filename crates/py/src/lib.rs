@@ -6,6 +6,7 @@
 mod array;
 mod buffer;
 mod callback;
+mod carry;
 mod codec;
 mod error;
 mod foreign;
@@ -38,6 +39,8 @@ mod _engine {
 
     #[pymodule_export]
     use crate::array::ArrayIO;
+    #[pymodule_export]
+    use crate::carry::exchange;
     #[pymodule_export]
     use crate::codec::codec_fault;
     #[pymodule_export]

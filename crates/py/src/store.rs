@@ -9,11 +9,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
-use zarrix_engine::{EngineError, copy_many, delete_node, get_many, move_node};
-use zarrix_store::{Change, Durability, Edge, StoreError, Update, ZipMethod, get_slice_into};
+use zarrix_engine::{EngineError, carry_many, copy_many, delete_node, get_many, move_node};
+use zarrix_store::{
+    Carrier, Change, Durability, Edge, StoreError, Update, ZipMethod, get_slice_into,
+};
 
 use crate::buffer::{Bytes, bytes_of, no_memory};
 use crate::callback;
+use crate::carry::{Way, row};
 use crate::error::{from_engine, from_store};
 use crate::notices;
 use crate::python_store::{self, Locks};
@@ -140,6 +143,26 @@ impl Store {
                 error => signals.raise(py, error, ""),
             },
         )
+    }
+
+    #[pyo3(signature = (pairs, how, *, guard = true, fsync = false))]
+    fn carry(
+        &self,
+        py: Python<'_>,
+        pairs: Vec<(String, String)>,
+        how: Way,
+        guard: bool,
+        fsync: bool,
+    ) -> PyResult<Vec<Option<(&'static str, u64, String)>>> {
+        let (signals, carrier) = (Signals::default(), Carrier::new(how.0, guard));
+        let durability = durability(fsync);
+        let carried = py
+            .detach(|| carry_many(&*self.0, &pairs, &carrier, durability, &|| signals.interrupt()));
+        let carried = carried.map_err(|error| match &error {
+            EngineError::Store(error) => from_store(py, error),
+            error => signals.raise(py, error, ""),
+        })?;
+        Ok(carried.into_iter().map(|carried| carried.map(row)).collect())
     }
 
     #[pyo3(signature = (key, value, *, fsync = false, locks = true))]
@@ -293,6 +316,7 @@ impl Store {
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
 pub struct LocalStore {
     root: String,
+    store: zarrix_store::LocalStore,
 }
 
 #[pymethods]
@@ -300,12 +324,19 @@ impl LocalStore {
     #[new]
     fn new(root: String) -> PyClassInitializer<Self> {
         let store = zarrix_store::LocalStore::new(&root);
-        PyClassInitializer::from(Store::new(store)).add_subclass(Self { root })
+        let base = Store::new(store.clone());
+        PyClassInitializer::from(base).add_subclass(Self { root, store })
     }
 
     #[getter]
     fn root(&self) -> &str {
         &self.root
+    }
+
+    fn release(&self, py: Python<'_>, keys: Vec<String>) -> PyResult<u64> {
+        detached(py, || {
+            keys.iter().try_fold(0, |count, key| Ok(count + u64::from(self.store.release(key)?)))
+        })
     }
 }
 

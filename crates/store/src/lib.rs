@@ -8,6 +8,7 @@
 //! writer is killed at any point. A missing value is `None`, a failure is an error, and the two are
 //! never confused.
 
+mod carrier;
 mod error;
 mod files;
 mod generation;
@@ -25,11 +26,12 @@ mod sys;
 pub mod testing;
 mod zip;
 
+pub use carrier::{Carried, Carrier, Carry};
 pub use error::{Refusal, Result, StoreError};
 pub use generation::Generation;
 pub use key::{check_key, check_prefix};
 pub use listing::moved::moved_keys;
-pub use local::store::LocalStore;
+pub use local::store::{LocalStore, exchange};
 pub use lock::files::LockFiles;
 pub use lock::table::KeyLock;
 pub use memory::MemoryStore;

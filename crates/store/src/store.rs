@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use zarrix_codec::memory::{Grow, with_room};
 
+use crate::carrier::{Carried, Carrier, Carry};
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::lock::table::KeyLock;
@@ -295,6 +296,24 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         }
         self.put(key, memory, durability)?;
         Ok(Some(memory.len() as u64))
+    }
+
+    /// Stores the value of `key` under `other`, too, without a copy of its bytes where the store
+    /// can; `None` if it is missing. The provided method copies it.
+    fn carry(
+        &self,
+        key: &str,
+        other: &str,
+        carrier: &Carrier,
+        durability: Durability,
+    ) -> Result<Option<Carried>> {
+        let _ = carrier;
+        let mut value = Vec::new();
+        if self.get_into(key, &mut value)?.is_none() {
+            return Ok(None);
+        }
+        self.put(other, &value, durability)?;
+        Ok(Some(Carried { by: Carry::Copy, size: value.len() as u64, tag: (0, 0) }))
     }
 
     /// Opens the value of `key`. The provided method fetches all of it.

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 8] = [
     &["files", "listing", "ranges"],
     &["store"],
     &["lock"],
-    &["key", "process"],
+    &["carrier", "key", "process"],
     &["sys"],
     &["error", "generation"],
 ];

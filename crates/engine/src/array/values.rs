@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use zarrix_store::{Durability, Fetched, Part, Request, Store};
+use zarrix_store::{Carried, Carrier, Durability, Fetched, Part, Request, Store};
 
 use crate::error::{EngineError, Result};
 use crate::threads::cancel::Interrupt;
@@ -87,6 +87,27 @@ pub fn copy_many(
         Ok(())
     })?;
     Ok((count.into_inner(), bytes.into_inner()))
+}
+
+/// Carries the value of the first key of each pair to the second one, within a store; `None` for
+/// values that are missing.
+pub fn carry_many(
+    store: &dyn Store,
+    pairs: &[(String, String)],
+    carrier: &Carrier,
+    durability: Durability,
+    interrupt: Interrupt<'_>,
+) -> Result<Vec<Option<Carried>>> {
+    let carried: Vec<OnceLock<Option<Carried>>> = pairs.iter().map(|_| OnceLock::new()).collect();
+    pool::run(pairs.len().div_ceil(MANY), interrupt, &|run| {
+        for index in run * MANY..((run + 1) * MANY).min(pairs.len()) {
+            let (from, to) = &pairs[index];
+            let done = store.carry(from, to, carrier, durability)?;
+            carried[index].get_or_init(|| done);
+        }
+        Ok(())
+    })?;
+    Ok(carried.into_iter().map(|done| done.into_inner().flatten()).collect())
 }
 
 /// [`get_many`] in one call of the store.

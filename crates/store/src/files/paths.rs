@@ -52,7 +52,8 @@ fn as_path(path: &CStr) -> &Path {
     Path::new(sys::os_str(path))
 }
 
-fn directory_of(path: &CStr) -> &Path {
+/// The path of the directory of a file.
+pub(crate) fn directory_of(path: &CStr) -> &Path {
     let path = as_path(path);
     path.parent().unwrap_or(path)
 }

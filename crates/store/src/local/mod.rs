@@ -1,5 +1,6 @@
 //! The store of files in a directory.
 
+pub(crate) mod carry;
 pub(crate) mod deletion;
 pub(crate) mod leftovers;
 pub(crate) mod replace;

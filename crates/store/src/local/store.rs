@@ -18,13 +18,14 @@ use std::time::{Duration, SystemTime};
 
 use zarrix_codec::memory::Grow;
 
+use crate::carrier::{Carried, Carrier};
 use crate::error::{Result, StoreError};
 use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{id_of, make_parents, resolve, sync_directory_of};
 use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
 use crate::local::replace::Content;
-use crate::local::{deletion, leftovers, replace, tree};
+use crate::local::{carry, deletion, leftovers, replace, tree};
 use crate::lock::anchor;
 use crate::lock::beyond::Others;
 use crate::lock::table::KeyLock;
@@ -58,6 +59,13 @@ impl LocalStore {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Gives the file of `key` its write permission back, which a guarded link took, if it has no
+    /// other name any more; returns whether it did.
+    pub fn release(&self, key: &str) -> Result<bool> {
+        check_key(key)?;
+        self.at(key, carry::release).map_err(|source| self.failed("release", key)(source))
     }
 
     /// The file that a holder of the lock of `key` writes before it is renamed, for tests that put
@@ -204,6 +212,12 @@ impl LocalStore {
     }
 }
 
+/// Exchanges two paths in one step, so that each has what the other had; an error of the kind
+/// `Unsupported` where the system or the file system cannot.
+pub fn exchange(first: &Path, second: &Path) -> io::Result<()> {
+    sys::exchange(&sys::c_name(first.as_os_str())?, &sys::c_name(second.as_os_str())?)
+}
+
 /// Reserves space for `more` bytes; a file may claim to be longer than any memory.
 fn reserve(dst: &mut Vec<u8>, more: u64) -> io::Result<usize> {
     let more = usize::try_from(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -304,6 +318,30 @@ impl Store for LocalStore {
             }
         }
         Ok(Some(size))
+    }
+
+    fn carry(
+        &self,
+        key: &str,
+        other: &str,
+        carrier: &Carrier,
+        durability: Durability,
+    ) -> Result<Option<Carried>> {
+        check_key(key)?;
+        check_key(other)?;
+        let place = || {
+            self.at(key, |from| self.at(other, |to| carry::replace(from, to, carrier, durability)))
+        };
+        let mut carried = place();
+        if carried.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            carried = self.at(other, |to| make_parents(to, durability)).and_then(|()| place());
+        }
+        let carried = carried.map_err(|source| self.failed("carry", key)(source))?;
+        if carried.is_some() && durability == Durability::Fsync {
+            self.at(other, sync_directory_of)
+                .map_err(|source| self.failed("sync", other)(source))?;
+        }
+        Ok(carried)
     }
 
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sys::{check, mix, open, rename_new_in_two_steps, status_of};
+use crate::sys::{NEW, check, mix, open, rename_new_in_two_steps, status_of, unlink};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "linux";
@@ -60,6 +60,28 @@ pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
         }
         result => result.map(drop),
     }
+}
+
+/// Exchanges two names in one step.
+pub(crate) fn exchange(first: &CStr, second: &CStr) -> io::Result<()> {
+    let here = libc::AT_FDCWD;
+    // SAFETY: both paths end in NUL; the other arguments are plain numbers.
+    check(unsafe {
+        libc::renameat2(here, first.as_ptr(), here, second.as_ptr(), libc::RENAME_EXCHANGE)
+    })
+    .map(drop)
+}
+
+/// Creates a file under a free name that shares its blocks with `from`.
+pub(crate) fn clone(from: &File, to: &CStr) -> io::Result<File> {
+    let new = open(to, NEW)?;
+    // SAFETY: both descriptors are open, and the request takes the second one as a number.
+    let cloned = check(unsafe { libc::ioctl(new.as_raw_fd(), libc::FICLONE, from.as_raw_fd()) });
+    if let Err(error) = cloned {
+        unlink(to)?;
+        return Err(error);
+    }
+    Ok(new)
 }
 
 /// Returns how much was copied: less if the kernel cannot copy between these files.

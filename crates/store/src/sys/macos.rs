@@ -3,8 +3,9 @@
 use std::ffi::{CStr, c_uint};
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 
-use crate::sys::{check, mix, rename_new_in_two_steps};
+use crate::sys::{CHANGE, check, mix, open, rename_new_in_two_steps};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "macos";
@@ -54,6 +55,20 @@ pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
         }
         result => result.map(drop),
     }
+}
+
+/// Exchanges two names in one step.
+pub(crate) fn exchange(first: &CStr, second: &CStr) -> io::Result<()> {
+    let flags: c_uint = libc::RENAME_SWAP;
+    // SAFETY: both paths end in NUL.
+    check(unsafe { libc::renamex_np(first.as_ptr(), second.as_ptr(), flags) }).map(drop)
+}
+
+/// Creates a file under a free name that shares its blocks with `from`.
+pub(crate) fn clone(from: &File, to: &CStr) -> io::Result<File> {
+    // SAFETY: the descriptor is open, and the path ends in NUL.
+    check(unsafe { libc::fclonefileat(from.as_raw_fd(), libc::AT_FDCWD, to.as_ptr(), 0) })?;
+    open(to, CHANGE)
 }
 
 /// Returns how much of a file the system copied by itself: nothing, so that the caller copies it.

@@ -59,6 +59,16 @@ pub(crate) fn is_free(_: &File, _: &Range<i64>) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Exchanges two names in one step: not here.
+pub(crate) fn exchange(_: &CStr, _: &CStr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Creates a file that shares its blocks with another one: not here, and the caller links or copies.
+pub(crate) fn clone(_: &File, _: &CStr) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Returns how much of a file the system copied by itself: nothing, so that the caller copies it.
 pub(crate) fn copy_in_kernel(_: &File, _: u64, _: &File) -> io::Result<u64> {
     Ok(0)

@@ -20,6 +20,15 @@ pub(crate) enum FileKind {
     Other,
 }
 
+/// What a clone or a link is refused for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CarryRefusal {
+    /// The file system has none, or not between these folders.
+    Everywhere,
+    /// This file may not have another name, or no more of them.
+    ThisFile,
+}
+
 /// The kind of a byte-range lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {

@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::Path;
 
-use crate::sys::{FileKind, clear_errno};
+use crate::sys::{CarryRefusal, FileKind, clear_errno};
 
 /// How [`open`] opens a file. Opening a pipe does not wait for its other end.
 pub(crate) type Flags = c_int;
@@ -80,6 +80,9 @@ pub fn replace(other: RawFd, descriptor: RawFd) -> io::Result<()> {
     }
 }
 
+/// The write permissions of the owner, the group and all others.
+const WRITES: libc::mode_t = libc::S_IWUSR | libc::S_IWGRP | libc::S_IWOTH;
+
 /// The result of `fstat` and `stat`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
@@ -119,6 +122,20 @@ impl Status {
     )]
     pub(crate) fn owner(&self) -> (u32, u32) {
         (self.raw.st_uid, u32::from(self.raw.st_mode) & 0o077)
+    }
+
+    /// Whether the permissions of the file allow anyone to change it in place.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.raw.st_mode & WRITES != 0
+    }
+
+    /// How many names the file has.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::useless_conversion, reason = "`nlink_t` has 16 bits on macOS")
+    )]
+    pub(crate) fn links(&self) -> u64 {
+        u64::from(self.raw.st_nlink)
     }
 
     /// Seconds and nanoseconds of the last modification since 1970.
@@ -315,6 +332,39 @@ pub(crate) fn rename_new_in_two_steps(from: &CStr, to: &CStr) -> io::Result<()> 
 pub(crate) fn unlink(path: &CStr) -> io::Result<()> {
     // SAFETY: the path ends in NUL.
     check(unsafe { libc::unlink(path.as_ptr()) }).map(drop)
+}
+
+/// Gives a file a second name, which must be free; a symbolic link gets one itself.
+pub(crate) fn link(from: &CStr, to: &CStr) -> io::Result<()> {
+    let here = libc::AT_FDCWD;
+    // SAFETY: both paths end in NUL.
+    check(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), 0) }).map(drop)
+}
+
+/// Takes all write permissions from a file with this status; or, with the status of its directory,
+/// gives them to those who may read the file and write to the directory, as the umask that both
+/// were made under did.
+pub(crate) fn set_writable(
+    path: &CStr,
+    status: &Status,
+    directory: Option<&Status>,
+) -> io::Result<()> {
+    let mode = status.raw.st_mode & 0o7777;
+    let given = directory.map_or(0, |directory| directory.raw.st_mode & (mode >> 1) & WRITES);
+    // SAFETY: the path ends in NUL.
+    check(unsafe { libc::chmod(path.as_ptr(), (mode & !WRITES) | given) }).map(drop)
+}
+
+/// Why a clone or a link was refused; `None` for an error of another kind.
+pub(crate) fn carry_refusal(error: &io::Error) -> Option<CarryRefusal> {
+    match error.raw_os_error() {
+        Some(libc::EOPNOTSUPP | libc::EXDEV | libc::EINVAL | libc::ENOTTY | libc::ENOSYS) => {
+            Some(CarryRefusal::Everywhere)
+        }
+        Some(libc::EPERM | libc::EMLINK | libc::ETXTBSY) => Some(CarryRefusal::ThisFile),
+        None if error.kind() == io::ErrorKind::Unsupported => Some(CarryRefusal::Everywhere),
+        _ => None,
+    }
 }
 
 /// [`open`] for `name` in an open directory; a new file is for this user only.

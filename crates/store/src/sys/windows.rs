@@ -23,7 +23,7 @@ use windows_sys::Win32::Security::Cryptography::{
 };
 use windows_sys::Win32::Storage::FileSystem as fs;
 
-use crate::sys::{FileKind, Status};
+use crate::sys::{CarryRefusal, FileKind, Status};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "windows";
@@ -273,6 +273,31 @@ pub(super) fn path_in(directory: &File, name: &CStr) -> io::Result<PathBuf> {
     }
 }
 
+/// Gives a file a second name, which must be free.
+pub(crate) fn link(from: &CStr, to: &CStr) -> io::Result<()> {
+    std::fs::hard_link(native(from), native(to))
+}
+
+/// The permissions stay: the read-only attribute would keep a file from being replaced, too.
+pub(crate) fn set_writable(_: &CStr, _: &Status, _: Option<&Status>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Why a clone or a link was refused; `None` for an error of another kind.
+pub(crate) fn carry_refusal(error: &io::Error) -> Option<CarryRefusal> {
+    let code = error.raw_os_error().and_then(|code| u32::try_from(code).ok());
+    match code {
+        Some(
+            found::ERROR_NOT_SUPPORTED
+            | found::ERROR_INVALID_FUNCTION
+            | found::ERROR_NOT_SAME_DEVICE,
+        ) => Some(CarryRefusal::Everywhere),
+        Some(found::ERROR_TOO_MANY_LINKS) => Some(CarryRefusal::ThisFile),
+        None if error.kind() == io::ErrorKind::Unsupported => Some(CarryRefusal::Everywhere),
+        _ => None,
+    }
+}
+
 /// [`open`] for `name` in an open directory.
 pub(crate) fn open_in(directory: &File, name: &CStr, flags: Flags) -> io::Result<File> {
     if name == c"." {
@@ -341,6 +366,17 @@ pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<File
         names.push((c_name(&entry.file_name())?, kind.ok()));
     }
     Ok(names)
+}
+
+/// Exchanges two names in one step: not here.
+pub(crate) fn exchange(_: &CStr, _: &CStr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Creates a file that shares its blocks with another one: not here, and the caller copies. (ReFS has
+/// `FSCTL_DUPLICATE_EXTENTS_TO_FILE`, which works by whole clusters and was not tried.)
+pub(crate) fn clone(_: &File, _: &CStr) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Returns how much of a file the system copied by itself: nothing, so that the caller copies it.

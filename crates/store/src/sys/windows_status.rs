@@ -23,6 +23,7 @@ pub(crate) struct Status {
     changed: i64,
     device: u64,
     inode: u64,
+    links: u64,
 }
 
 impl Status {
@@ -49,6 +50,7 @@ impl Status {
             device: id.VolumeSerialNumber,
             // NTFS uses 64 bits, ReFS 128.
             inode: (number as u64) ^ (number >> 64) as u64,
+            links: u64::from(standard.NumberOfLinks),
         })
     }
 
@@ -75,6 +77,16 @@ impl Status {
     /// Owners and permissions of others are not looked at: they are lists of rules here.
     pub(crate) fn owner(&self) -> (u32, u32) {
         (0, 0)
+    }
+
+    /// Whether anyone may change the file in place: lists of rules decide, which are not looked at.
+    pub(crate) fn is_writable(&self) -> bool {
+        true
+    }
+
+    /// How many names the file has.
+    pub(crate) fn links(&self) -> u64 {
+        self.links
     }
 
     /// Seconds and nanoseconds of the last modification since 1970.

@@ -1,0 +1,169 @@
+//! One file carried to another name: a clone, else a hard link, else a copy.
+//!
+//! A link is the same file under two names, so that a program which writes in place would change
+//! both. The guard takes the write permission from linked files: such a program is refused then,
+//! while writers that replace files are not affected. The guard is of no use against the superuser.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+
+use crate::carrier::{Carried, Carrier, Carry};
+use crate::files::partial;
+use crate::files::paths::directory_of;
+use crate::store::Durability;
+use crate::sys::{self, CarryRefusal, Status, c_name, unless_absent};
+
+/// Carries the file at `from` to the free name `to`; `None` if it does not exist.
+pub(crate) fn place(
+    from: &CStr,
+    to: &CStr,
+    carrier: &Carrier,
+    durability: Durability,
+) -> io::Result<Option<Carried>> {
+    if carrier.clones() {
+        match clone(from, to, durability) {
+            Err(error) => match sys::carry_refusal(&error) {
+                Some(CarryRefusal::ThisFile) => {}
+                Some(CarryRefusal::Everywhere) if carrier.without_clones() => {}
+                _ => return Err(error),
+            },
+            cloned => return cloned,
+        }
+    }
+    if carrier.links() {
+        match link(from, to, carrier.guards, durability) {
+            Ok(None) => {}
+            Err(error) => match sys::carry_refusal(&error) {
+                Some(CarryRefusal::ThisFile) => {}
+                Some(CarryRefusal::Everywhere) if carrier.without_links() => {}
+                _ if error.kind() == io::ErrorKind::NotFound => {
+                    return absent(from, error);
+                }
+                _ => return Err(error),
+            },
+            linked => return linked,
+        }
+    }
+    copy(from, to, durability)
+}
+
+/// [`place`] for a name that may be taken: its file is replaced atomically.
+pub(crate) fn replace(
+    from: &CStr,
+    to: &CStr,
+    carrier: &Carrier,
+    durability: Durability,
+) -> io::Result<Option<Carried>> {
+    // A link is complete at once.
+    if carrier.links()
+        && !carrier.clones()
+        && let Ok(Some(linked)) = link(from, to, carrier.guards, durability)
+    {
+        return Ok(Some(linked));
+    }
+    let partial = CString::new(partial::unique(to.to_bytes()))
+        .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let Some(carried) = place(from, &partial, carrier, durability)? else { return Ok(None) };
+    let renamed = sys::rename(&partial, to);
+    if renamed.is_err() || carried.by == Carry::Link {
+        // A rename between two names of one file does nothing.
+        unless_absent(sys::unlink(&partial))?;
+    }
+    renamed.map(|()| Some(carried))
+}
+
+/// `None` if the source is missing; the error if it was the directory of the destination.
+fn absent(from: &CStr, error: io::Error) -> io::Result<Option<Carried>> {
+    match unless_absent(sys::status_at(from))? {
+        Some(_) => Err(error),
+        None => Ok(None),
+    }
+}
+
+fn opened(from: &CStr) -> io::Result<Option<(File, Status)>> {
+    let Some(file) = unless_absent(sys::open(from, sys::READ))? else { return Ok(None) };
+    let status = sys::status_of(&file)?;
+    Ok(status.is_file().then_some((file, status)))
+}
+
+fn clone(from: &CStr, to: &CStr, durability: Durability) -> io::Result<Option<Carried>> {
+    let Some((file, status)) = opened(from)? else { return Ok(None) };
+    let new = sys::clone(&file, to)?;
+    finish(&new, to, &status, durability)?;
+    sys::close(new)?;
+    Ok(Some(carried(Carry::Clone, &status)))
+}
+
+fn copy(from: &CStr, to: &CStr, durability: Durability) -> io::Result<Option<Carried>> {
+    let Some((file, status)) = opened(from)? else { return Ok(None) };
+    let new = sys::open(to, sys::NEW)?;
+    let copied = sys::copy(&file, status.len(), &new);
+    let finished = copied.and_then(|()| finish(&new, to, &status, durability));
+    finished.and_then(|()| sys::close(new)).inspect_err(|_| {
+        let _ = sys::unlink(to);
+    })?;
+    Ok(Some(carried(Carry::Copy, &status)))
+}
+
+/// Gives a new file the time of its source, so that a later change in place shows.
+fn finish(new: &File, to: &CStr, status: &Status, durability: Durability) -> io::Result<()> {
+    let length = sys::status_of(new)?.len();
+    if length != status.len() {
+        let problem = format!("{length} of {} bytes were written", status.len());
+        return Err(io::Error::new(io::ErrorKind::WriteZero, problem));
+    }
+    let finished = new.set_modified(status.modified()).and_then(|()| match durability {
+        Durability::Process => Ok(()),
+        Durability::Fsync => new.sync_all(),
+    });
+    finished.inspect_err(|_| {
+        let _ = sys::unlink(to);
+    })
+}
+
+/// `None` if the file has to be copied: it is a symbolic link, or cannot be guarded.
+fn link(
+    from: &CStr,
+    to: &CStr,
+    guards: bool,
+    durability: Durability,
+) -> io::Result<Option<Carried>> {
+    sys::link(from, to)?;
+    let status = sys::link_status_at(to)?;
+    let guarded = match status.is_file() {
+        true if guards && status.is_writable() => sys::set_writable(to, &status, None).is_ok(),
+        is_file => is_file,
+    };
+    if !guarded {
+        sys::unlink(to)?;
+        return Ok(None);
+    }
+    if durability == Durability::Fsync {
+        sys::open(to, sys::READ)?.sync_all()?;
+    }
+    Ok(Some(carried(Carry::Link, &status)))
+}
+
+fn carried(by: Carry, status: &Status) -> Carried {
+    Carried { by, size: status.len(), tag: tag(status) }
+}
+
+/// When a file was modified, in nanoseconds, and its number.
+pub(crate) fn tag(status: &Status) -> (u64, u64) {
+    let (seconds, nanos) = status.modified_at();
+    let nanos = seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
+    (nanos.cast_unsigned(), status.identity().1)
+}
+
+/// Gives the file at `path` its write permission back if it has no other name; returns whether it
+/// did.
+pub(crate) fn release(path: &CStr) -> io::Result<bool> {
+    let Some(status) = unless_absent(sys::link_status_at(path))? else { return Ok(false) };
+    if !status.is_file() || status.is_writable() || status.links() != 1 {
+        return Ok(false);
+    }
+    let directory = sys::status_at(&c_name(directory_of(path).as_os_str())?)?;
+    sys::set_writable(path, &status, Some(&directory))?;
+    Ok(true)
+}
