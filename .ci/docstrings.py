@@ -63,7 +63,7 @@ NEVER_RAISES = (
     "vouching_for",
 )
 # Users get them from an attribute or a method, and do not construct them.
-NOT_CONSTRUCTED = ("LazyArray",)
+NOT_CONSTRUCTED = ("LazyArray", "Subset")
 
 
 @dataclass(frozen=True, order=True)

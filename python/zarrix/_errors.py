@@ -36,6 +36,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             OverlapError(CopyError, ConversionError)                overlap
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
+        LabelError(KeyError, ValueError)                            label
         DataTypeError(TypeError)                                    data-type
         ArrayIndexError(IndexError)                                 array-index
             BoundsCheckError                                        out-of-bounds
@@ -86,6 +87,7 @@ __all__ = [
     "OverlapError",
     "CallCancelledError",
     "SelectionError",
+    "LabelError",
     "DataTypeError",
     "ArrayIndexError",
     "BoundsCheckError",
@@ -299,6 +301,12 @@ class SelectionError(ZarrixError, ValueError):
     """The shape of a buffer differs from that of the selection."""
 
     kind = "selection"
+
+
+class LabelError(ZarrixError, KeyError, ValueError):
+    """A label is not one of its dimension, or the coordinate of a dimension has no labels."""
+
+    kind = "label"
 
 
 class DataTypeError(ZarrixError, TypeError):

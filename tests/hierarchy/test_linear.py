@@ -218,7 +218,7 @@ OF_ONE = {
     *("require_array", "require_dataset", "require_group", "require_groups", "save"),
     *("save_array", "save_group", "setdefault", "store", "store_path", "synchronizer", "update"),
     *("update_attributes", "update_attributes_async", "zarr_format", "zeros", "zeros_like"),
-    *("check_store", "meta_array", "to_xarray", "viewer"),
+    *("check_store", "isel", "meta_array", "sel", "to_xarray", "viewer"),
 }
 # Making a tree costs time; growth from 6 to 24 tells a square from a line.
 SIZE = 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,93 @@ class Selecting(ArrayFacts):
         from zarrix._array.lazy import LazyArray
 
         return LazyArray.of(self)
+
+    def sel(
+        self,
+        indexers: Mapping[str, Any] | None = None,
+        /,
+        *,
+        method: str | None = None,
+        tolerance: Any = None,
+        wrap: Any = None,
+        **labels: Any,
+    ) -> LazyArray:
+        """A lazy view by labels: dates, degrees, names; only coordinates are read.
+
+        The labels of a dimension are the elements of the array of its name in the same group,
+        decoded by the CF conventions. The rules are those of `Group.sel`.
+
+        Parameters
+        ----------
+        indexers : mapping of str to label, optional
+            The labels of dimensions whose names cannot be keywords.
+        method : {'nearest', 'pad', 'backfill'}, optional
+            Which other label may stand for one that is not there.
+        tolerance : number or timedelta, optional
+            The greatest distance of that label.
+        wrap : number, or mapping of str to number, optional
+            The period of a dimension, such as 360 degrees.
+        **labels : label, slice, sequence of labels, or boolean array
+            One for each dimension that is selected along.
+
+        Returns
+        -------
+        LazyArray
+
+        Raises
+        ------
+        LabelError
+            A label is not there, a slice meets none, or a dimension has no coordinate (also a
+            ``KeyError``).
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> lat = root.create_array("lat", data=[60, 45, 30], dimension_names=["lat"])
+        >>> z = root.create_array("z", data=[1, 2, 3], dimension_names=["lat"])
+        >>> z.sel(lat=slice(60, 40))[...], z.sel(lat=30)[...]
+        (array([1, 2]), np.int64(3))
+        """
+        # Imported when called: few programs select by labels.
+        from zarrix._array.by_label import lazy_by_label, merged
+        from zarrix._labels._key import Manner
+
+        asked = merged(indexers, labels)
+        return lazy_by_label(self, asked, Manner(method, tolerance, wrap))
+
+    def isel(self, indexers: Mapping[str, Any] | None = None, /, **indices: Any) -> LazyArray:
+        """A lazy view by indices along dimensions, which are given by name.
+
+        Parameters
+        ----------
+        indexers : mapping of str to index, optional
+            The indices along dimensions whose names cannot be keywords.
+        **indices : int, slice, integer or boolean array
+            One for each dimension that is selected along.
+
+        Returns
+        -------
+        LazyArray
+
+        Raises
+        ------
+        LabelError
+            The array has no such dimension (also a ``KeyError``).
+        BoundsCheckError
+            An index is out of range (also an ``IndexError``).
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.create_array({}, data=[[1, 2], [3, 4]], dimension_names=["y", "x"])
+        >>> z.isel(x=-1)[...]
+        array([2, 4])
+        """
+        # Imported when called: few programs select by names of dimensions.
+        from zarrix._array.by_label import lazy_by_index, merged
+
+        return lazy_by_index(self, merged(indexers, indices))
 
     def get_orthogonal_selection(
         self, selection: Any, out: Any = None, fields: Fields = None, *, prototype: Any = None

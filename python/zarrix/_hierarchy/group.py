@@ -28,6 +28,7 @@ from zarrix._hierarchy.create_groups import GroupCreation
 from zarrix._hierarchy.h5py_names import GROUP_ADVICE, h5py_attribute
 from zarrix._hierarchy.listing import Listing
 from zarrix._hierarchy.properties import GroupProperties
+from zarrix._hierarchy.selecting import GroupSelecting
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
@@ -41,7 +42,14 @@ __all__ = ["Group"]
 _MOST_COMPLETIONS = 500
 
 
-class Group(GroupProperties, GroupCreation, FilledArrayCreation, Listing, MutableMapping[str, Any]):
+class Group(
+    GroupProperties,
+    GroupSelecting,
+    GroupCreation,
+    FilledArrayCreation,
+    Listing,
+    MutableMapping[str, Any],
+):
     """A group that exists in a store.
 
     Use `zarrix.open_group` or `zarrix.group` rather than this class.

@@ -27,7 +27,14 @@ from zarrix._stores.local import LocalStore
 from zarrix._stores.lru_cache import LRUStoreCache
 from zarrix._stores.zip import ZipStore
 
-__all__ = ["StoredState", "digest_below", "state_below", "state_of_file", "state_of_memory"]
+__all__ = [
+    "StoredState",
+    "digest_at_once",
+    "digest_below",
+    "state_below",
+    "state_of_file",
+    "state_of_memory",
+]
 
 # Files that were changed less long before a state was taken may be replaced without another time:
 # file systems have clocks that tick each 10 ms, or each two seconds.
@@ -218,23 +225,51 @@ def digest_below(store: Any, path: str) -> str | None:
     return None
 
 
+def digest_at_once(store: Store, path: str, max_values: int) -> str | None:
+    """The same for at most so many values, without waiting; it is None where one is too new.
+
+    Only files and memory are looked at; a wrapper is asked for its engine's store.
+    """
+    engine, prefix = store._engine, store.engine_path(path)
+    if not isinstance(engine, _engine.LocalStore | _engine.MemoryStore):
+        return None
+    names = engine.list_prefix(prefix)
+    if len(names) > max_values:
+        return None
+    if isinstance(engine, _engine.LocalStore):
+        digest, is_settled = _looked_at(engine.root, names)
+        return digest if is_settled else None
+    total = _Sum()
+    for name in names:
+        value = engine.get(name)
+        if value is not None:
+            total.add(name, len(value), 0, _hashed(memoryview(value)))
+    return total.state().digest
+
+
 def _digest_of_files(root: str, names: list[str]) -> str:
     for _ in range(_TRIES):
-        now = time.time_ns()
-        digest, newest = hashlib.blake2b(digest_size=16), 0
-        for name in sorted(names):
-            try:
-                found = os.stat(os.path.join(root, name))
-            except FileNotFoundError:
-                continue
-            newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
-            times = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-            digest.update(f"{name}\0{times}\n".encode("utf-8", "surrogateescape"))
-        if not 0 <= now - newest < _CLOCK_NS:
-            return digest.hexdigest()
+        digest, is_settled = _looked_at(root, names)
+        if is_settled:
+            return digest
         time.sleep(_CLOCK_NS / 1e9)
     # Something is written all the time: this state is equal to no other one.
     return os.urandom(16).hex()
+
+
+def _looked_at(root: str, names: list[str]) -> tuple[str, bool]:
+    """The digest of files, and whether all are old enough that a change would show."""
+    now = time.time_ns()
+    digest, newest = hashlib.blake2b(digest_size=16), 0
+    for name in sorted(names):
+        try:
+            found = os.stat(os.path.join(root, name))
+        except FileNotFoundError:
+            continue
+        newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
+        times = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        digest.update(f"{name}\0{times}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest(), not 0 <= now - newest < _CLOCK_NS
 
 
 def _digest_of_values(store: Any, path: str) -> str:

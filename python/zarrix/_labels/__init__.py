@@ -1,0 +1,1 @@
+"""From the labels of an axis, such as dates and degrees, to the indices that they stand for."""
