@@ -82,6 +82,7 @@ MANY = {
     "_hierarchy/copy.py:copy": "the signature of zarr 2.18",
     "_hierarchy/copy.py:copy_all": "the signature of zarr 2.18",
     "_hierarchy/copy_store.py:copy_store": "the signature of zarr 2.18, and how the copy is made",
+    "_hierarchy/sync_store.py:sync_store": "public: the options of `zarrix sync`",
     "_hierarchy/open.py:create_group": "the signature of zarr-python 3",
     "_hierarchy/open.py:group": "the signature of zarr 2.18",
     "_hierarchy/open.py:open_group": "the signature of zarr 2.18",

@@ -46,7 +46,7 @@ _LISTED = {
     "_hierarchy.copy_store": "copy_store",
     "_array.many": "read_many WindowFailure",
     "_engine": "CancelToken",
-    "operate": "verify repair diff digests",
+    "operate": "verify repair diff digests sync_store",
     "operate._migrate": "migrate",
     "convert": "import_ export",
     "measure": "advise compare suggest",

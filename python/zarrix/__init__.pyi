@@ -125,6 +125,7 @@ from zarrix.measure import suggest as suggest
 from zarrix.operate import diff as diff
 from zarrix.operate import digests as digests
 from zarrix.operate import repair as repair
+from zarrix.operate import sync_store as sync_store
 from zarrix.operate import verify as verify
 from zarrix.operate._migrate import Migration as Migration
 from zarrix.operate._migrate import migrate as migrate

@@ -29,6 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that the examples name."""
     h5py = pytest.importorskip("h5py")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = zarr.create_group("data.zarr", zarr_format=2, attributes={"title": "T"})
     rgb = root.create_dataset(
         "rgb", shape=(2, 3, 4, 6), chunks=(1, 3, 4, 6), dtype="u1", compressor=None

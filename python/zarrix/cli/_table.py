@@ -45,6 +45,7 @@ VERBS: dict[str, Verb] = {
     "diff": Verb("check", "name what differs; exit code 3 if anything does"),
     "doctor": Verb("check", "print versions, threads and locks, for a bug report"),
     "cp": Verb("copy", "copy stored bytes as they are, from any store to any store"),
+    "sync": Verb("copy", "make a copy equal to its source again, by copying what differs"),
     "mv": Verb("copy", "rename an array or a group"),
     "rm": Verb("copy", "remove an array or a group"),
     "rechunk": Verb("copy", "copy with other chunks, shards or codecs"),
