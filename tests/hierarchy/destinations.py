@@ -175,6 +175,7 @@ FUNCTIONS: dict[str, Row] = {
     "copy": Row(copy, whole),
     "copy_all": Row(copy_all, member("b")),
     "copy_store": Row(with_path(zarr.copy_store, if_exists="replace"), whole),
+    "sync_store": Row(with_path(zarr.sync_store, delete=True), whole),
     "save": Row(lambda source, dest: zarr.save(dest, zarr.open(source)), whole),
     "save_array": Row(lambda source, dest: zarr.save_array(dest, zarr.open(source)), whole),
     "save_group": Row(lambda source, dest: zarr.save_group(dest, v=zarr.open(source)), member("v")),
@@ -286,6 +287,7 @@ def verb(*arguments: str) -> Callable[[str, str], Any]:
 
 LOADED: dict[str, Row] = {
     "cp": Row(verb("cp", "-f", "S", "D"), whole),
+    "sync": Row(verb("sync", "S", "D"), whole),
     "mv": Row(verb("mv", "S", "D"), whole, takes_source=True),
     "rm": Row(verb("rm", "-r", "D")),
     "rechunk": Row(verb("rechunk", "-f", "--chunks", "2,2", "S", "D"), whole),

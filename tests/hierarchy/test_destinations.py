@@ -129,6 +129,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_not_named_stays_as_it_is(
     name: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     succeeds = False
     for number, arrangement in enumerate([*ARRANGEMENTS, *BENIGN]):
         folder = tmp_path / str(number)

@@ -210,7 +210,7 @@ class Mover:
         key, dest = pair.key, pair.dest
         assert dest is not None
         try:
-            if self.source.engine.size(self.source.key(key)) is not None:
+            if self.source.has(key):
                 return Moved(key, "kept", reason="it has come back in the source")
             if self.dest.is_folder:
                 tag = self.dest.tag(key)

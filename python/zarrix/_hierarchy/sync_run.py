@@ -4,7 +4,8 @@
 2. Documents, the deepest first. If one has changed since the chunks of its node were listed, these
    are listed again, so that no document is stored without the chunks that it speaks of.
 3. The documents of the root. If they have changed since the beginning, everything is listed again.
-4. Deletions: documents, those of the upper nodes first, and then all other keys.
+4. Deletions: documents, those of the upper nodes first, and then all other keys. What is stale in
+   a node that the source has goes in any case; the rest if it is asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from zarrix._hierarchy.copy_log import Log
 from zarrix._hierarchy.ledger import Ledger
 from zarrix._hierarchy.sync_merge import Pair, Spools, merged
 from zarrix._hierarchy.sync_moves import Moved, Mover, Pipeline
-from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, ZMETADATA, is_document
+from zarrix._hierarchy.sync_stale import Stale
+from zarrix._stores.keys import (
+    DOCUMENTS,
+    NODE_DOCUMENTS,
+    ZARR_JSON,
+    ZARRAY,
+    ZATTRS,
+    ZMETADATA,
+    is_document,
+)
 
 __all__ = ["SyncCounts", "SyncRun", "keep"]
 
@@ -129,6 +139,7 @@ class SyncRun:
         self._mover, self._ledger, self._counts, self._takes = mover, ledger, counts, takes
         self._source, self._dest = mover.source, mover.dest
         self._documents, self._deletions = Spools(), Spools()
+        self._stale, self._deletes = Stale(mover.source), False
         # Whether keys are looked at that were counted before.
         self._again = False
         self._dry_run, self._done, self._found = False, 0, 0
@@ -164,10 +175,11 @@ class SyncRun:
 
     def all(self, pipeline: Pipeline, *, delete: bool) -> None:
         """All steps."""
+        self._deletes = delete
         for _ in range(1 if self._dry_run else _TRIES):
             roots = self._roots()
             self._begin_again()
-            self._chunks(pipeline, delete=delete)
+            self._chunks(pipeline)
             pipeline.finish()
             if self._dry_run:
                 break
@@ -178,7 +190,7 @@ class SyncRun:
         else:
             keep(self._counts, "", "the root changed while it was copied, three times")
             self._unstored.add("")
-        if delete and not self._dry_run:
+        if not self._dry_run:
             self._delete(pipeline)
         self._ledger.flush()
         self._tell(self._found, self._found)
@@ -205,7 +217,7 @@ class SyncRun:
             if self._takes(pair.key):
                 yield pair
 
-    def _chunks(self, pipeline: Pipeline, *, delete: bool) -> None:
+    def _chunks(self, pipeline: Pipeline) -> None:
         """Step 1; documents and deletions are put aside."""
         for pair in self._pairs():
             key, source, dest, _ = pair
@@ -213,11 +225,11 @@ class SyncRun:
             if source is None and dest is None:
                 self._ledger.remove(key)
             elif source is None:
-                if delete and self._dry_run:
-                    pipeline.add(Moved(key, "delete"))
-                elif delete:
+                if not self._dry_run:
                     depth = key.count("/") if is_document(key) else _OTHER_KEYS
                     self._deletions.add(depth, pair)
+                elif self._deletes or self._stale.has(key):
+                    pipeline.add(Moved(key, "delete"))
             elif self._mover.knows(pair):
                 pipeline.add(Moved(key, "same"))
             elif is_document(key) and not self._dry_run:
@@ -254,8 +266,19 @@ class SyncRun:
                 return
         if value is None:
             pipeline.add(Moved(key, "gone"))
+        elif self._would_mix(pair):
+            reason = "a node of another kind or format is there"
+            pipeline.add(Moved(key, "kept", reason=reason))
         else:
             pipeline.begin(self._mover.settle, pair, value)
+
+    def _would_mix(self, pair: Pair) -> bool:
+        """Whether a new document would lie beside one of another kind or format, which stays."""
+        folder, _, name = pair.key.rpartition("/")
+        if pair.dest is not None or self._deletes or name not in NODE_DOCUMENTS:
+            return False
+        others = [f"{folder}/{other}" for other in NODE_DOCUMENTS if other != name]
+        return any(self._dest.has(one) and not self._source.has(one) for one in others)
 
     def _chunks_again(self, pipeline: Pipeline, node: str) -> None:
         """Copy the chunks of a node that differ now."""
@@ -280,7 +303,8 @@ class SyncRun:
         """Step 4."""
         for step in self._deletions.steps():
             for pair in self._deletions.of(step):
-                if self._is_stored(pair.key):
+                key = pair.key
+                if self._is_stored(key) and (self._deletes or self._stale.has(key)):
                     pipeline.begin(self._mover.delete, pair)
             pipeline.finish()
 

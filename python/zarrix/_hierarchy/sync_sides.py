@@ -68,6 +68,10 @@ class Side:
             )
         return value
 
+    def has(self, key: str) -> bool:
+        """Whether a value is stored under a key."""
+        return self.engine.size(self.key(key)) is not None
+
     def tag(self, key: str) -> str | None:
         """The tag that a value of a folder has now; None for no value, and in other stores."""
         if self._folder is None:

@@ -62,7 +62,9 @@ def sync_store(
     source_path, dest_path : str
         Only what lies below these paths.
     delete : bool
-        Delete the keys of ``dest`` that ``source`` does not have.
+        Delete the nodes, and all other keys, of ``dest`` that ``source`` does not have. Chunks and
+        attributes of nodes that it has are deleted in any case if it lacks them: they are values of
+        an older version.
     compare : {"auto", "size", "tag", "digest"}
         How values are compared that the ledger does not know. ``"auto"``: by their lengths, then by
         the MD5 that a server tells or, between files and memory, by their bytes; what cannot be

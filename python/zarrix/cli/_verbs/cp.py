@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from zarrix.cli._common import PATH, add_common, add_writing, options_of, whole
 from zarrix.cli._ui import Ui
@@ -56,10 +56,18 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     node = source.find()
     assert node is not None  # `located` has found it.
     refuse_overlap("copy", (dest.store, dest.path), [(source.store, source.path)])
+    if arguments.resume and not arguments.overwrite:
+        synced = _resume(source, dest, arguments, ui)
+        finish(dest, arguments, node.zarr_format)
+        copied = synced.copied + synced.replaced
+        _tell((copied, synced.unchanged, synced.nbytes), arguments, ui)
+        for key, reason in synced.kept.items():
+            ui.note(f"{key}: {reason}")
+        return 0 if synced.is_complete else 3
     if arguments.overwrite:
         nodes.missing_parents(dest.store, dest.path, node.zarr_format)
         counts = _replace(source, dest, arguments, ui)
-    elif not arguments.resume and (found := dest.find()) is not None:
+    elif (found := dest.find()) is not None:
         raise UsageError(
             f"{arguments.dest} is {'an' if found.kind == 'array' else 'a'} {found.kind} already; "
             "-f replaces it, and a name in it, such as "
@@ -68,16 +76,40 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         )
     else:
         counts = _copy(source, dest.store, dest.path, arguments, ui)
+    finish(dest, arguments, node.zarr_format)
+    _tell(counts, arguments, ui)
+    return 0
+
+
+def finish(dest: Location, arguments: argparse.Namespace, zarr_format: Literal[2, 3]) -> None:
+    """Create the groups above a copy, and write an archive."""
     if not arguments.dry_run and dest.path:
-        nodes.require_parents(dest.store, dest.path, node.zarr_format)
         # Import time: most copies are of whole hierarchies.
+        from zarrix._nodes import nodes
         from zarrix.convert._destination import seen_by_parents
 
+        nodes.require_parents(dest.store, dest.path, zarr_format)
         seen_by_parents(dest.store, dest.path)
     if arguments.dest.endswith((".zip", ".ozx")):
         dest.store.close()
-    _tell(counts, arguments, ui)
-    return 0
+
+
+def _resume(source: Location, dest: Location, arguments: argparse.Namespace, ui: Ui) -> Any:
+    """Copy what is missing or differs: what there was may be of an older source."""
+    # Import time: --help does not need it.
+    import zarrix as zarr
+
+    return zarr.sync_store(
+        source.store,
+        dest.store,
+        source_path=source.path,
+        dest_path=dest.path,
+        excludes=arguments.exclude,
+        includes=arguments.include,
+        dry_run=arguments.dry_run,
+        workers=arguments.workers,
+        progress=ui.progress,
+    )
 
 
 def _replace(
@@ -119,7 +151,7 @@ def _copy(
         dest_path=path,
         excludes=arguments.exclude,
         includes=arguments.include,
-        if_exists="resume" if arguments.resume and not arguments.overwrite else "raise",
+        if_exists="raise",
         dry_run=arguments.dry_run or dry_run,
         workers=arguments.workers,
         progress=False if dry_run else ui.progress,

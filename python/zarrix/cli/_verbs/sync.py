@@ -6,7 +6,7 @@ import argparse
 
 from zarrix.cli._common import PATH, add_common, options_of, size, whole
 from zarrix.cli._ui import Ui
-from zarrix.cli._verbs.cp import expression
+from zarrix.cli._verbs.cp import expression, finish
 
 EXAMPLES = ("zarrix sync data.zarr copy.zarr", "zarrix sync data.zarr copy.zarr --delete -n")
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-n", "--dry-run", action="store_true", help="print what would be done; change nothing"
     )
     parser.add_argument(
-        "--delete", action="store_true", help="delete the keys that the source does not have"
+        "--delete", action="store_true", help="delete nodes and keys that the source does not have"
     )
     parser.add_argument(
         "--allow-empty", action="store_true", help="delete even if the source has no root document"
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         log=ui.say if tells_keys else None,
         progress=ui.progress,
     )
-    if arguments.dest.endswith((".zip", ".ozx")):
-        dest.store.close()
+    node = source.find()
+    assert node is not None  # `located` has found it.
+    finish(dest, arguments, node.zarr_format)
     ui.done(counts, dry_run=arguments.dry_run)
     return 0 if counts.is_complete else 3
