@@ -32,7 +32,7 @@ for _names, _length in (
 ):
     _UNITS |= dict.fromkeys(_names.split(), _length)
 
-_SINCE = re.compile(r"\s*(?P<unit>\S+)\s+since\s+(?P<date>.*?)\s*", re.IGNORECASE | re.DOTALL)
+_SINCE = re.compile(r"(?P<unit>[^\s]*)\s*\bsince\b\s*(?P<date>.*)", re.IGNORECASE | re.DOTALL)
 _REFERENCE = re.compile(
     r"(?P<year>[+-]?\d{1,9})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
     r"(?:(?:T|\s+|\s*T\s*)(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})"
@@ -196,7 +196,7 @@ def decoding_of(
     scale, offset = (_number(attributes, key, name) for key in ("scale_factor", "add_offset"))
     numbers = Decoding("number", scale=scale, offset=offset, fills=fills, is_unsigned=is_unsigned)
     units = attributes.get("units")
-    found = _SINCE.fullmatch(units) if isinstance(units, str) else None
+    found = _SINCE.fullmatch(units.strip()) if isinstance(units, str) else None
     if found is None:
         return numbers
     return _times(numbers, found, attributes, name)
@@ -273,6 +273,8 @@ def _zone(text: str | None, label: str) -> int:
 def _rounded(numbers: npt.NDArray[Any], per_unit: int) -> npt.NDArray[np.int64]:
     """The nearest ticks to these numbers of units, each exact before it is rounded."""
     exact = numbers.astype(np.float64)
+    if per_unit == 1:
+        return np.rint(exact).astype(np.int64)
     whole = np.floor(exact)
     return whole.astype(np.int64) * per_unit + np.rint((exact - whole) * per_unit).astype(np.int64)
 

@@ -366,8 +366,12 @@ def _found(axis: Axis, labels: Sequence[Any], indices: Indices) -> Indices:
 def _by_method(axis: Axis, labels: Sequence[Any], manner: Manner) -> Indices:
     if manner.method not in ("nearest", "pad", "ffill", "backfill", "bfill"):
         raise LabelError(f"method is nearest, pad or backfill, not {manner.method!r}")
-    if axis.decoding.kind in ("text", "bytes", "bool"):
-        raise LabelError(f"labels of {axis.name} have no distance: method= cannot be used")
+    if axis.decoding.kind in ("text", "bytes", "bool") and (
+        manner.method == "nearest" or manner.tolerance is not None
+    ):
+        raise LabelError(
+            f"the labels of {axis.name} have no distance, which 'nearest' and tolerance= need"
+        )
     if not axis.direction or not axis.is_unique:
         raise LabelError(
             f"method={manner.method!r} is for labels that ascend or descend, each there once; "
@@ -434,13 +438,20 @@ def _values(axis: Axis, labels: Sequence[Any], *, exact: bool = True) -> npt.NDA
         if labels.dtype.kind in "iu" and np.can_cast(labels.dtype, dtype, "safe"):
             return np.asarray(labels, dtype)
     if not exact and kind == "number" and dtype.kind in "iu":
-        return np.array([_number(axis, one) for one in labels])
+        numbers = np.array([_number(axis, one) for one in labels])
+        # NumPy makes objects of integers of more than 64 bits.
+        return numbers if numbers.dtype.kind in "iuf" else numbers.astype(np.float64)
+    info = np.iinfo(dtype) if dtype.kind in "iu" else None
     found = []
     for one in labels:
-        interval = _interval(axis, one)
-        if exact and not interval.length and interval.low != interval.high:
+        low, high, length = _interval(axis, one)
+        if info is not None and not info.min <= low <= info.max:
+            if exact:
+                _not_there(axis, one)
+            low = info.min if low < info.min else info.max
+        if exact and not length and low != high:
             _not_there(axis, one)
-        found.append(interval.low)
+        found.append(low)
     return np.array(found, dtype if kind not in ("text", "bytes") else None)
 
 
