@@ -46,6 +46,7 @@ _LISTED = {
     "_hierarchy.copy_store": "copy_store",
     "_array.many": "read_many WindowFailure",
     "_engine": "CancelToken",
+    "commits": "commit recover",
     "operate": "verify repair diff digests sync_store",
     "operate._migrate": "migrate",
     "convert": "import_ export",
@@ -56,7 +57,7 @@ _LISTED = {
     "attrs": "Attributes",
 }
 _ROOMS = _words(
-    "codecs convert dask dtype errors jobs measure ml operate storage testing viewer xarray"
+    "codecs commits convert dask dtype errors jobs measure ml operate storage testing viewer xarray"
 )
 # What programs written for zarr-python name besides, and what reports of bugs need; numcodecs'
 # classes are there, too.

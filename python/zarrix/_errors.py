@@ -34,6 +34,9 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             JobInterrupted                                          job-interrupted
             SourceChangedError                                      source-changed
             OverlapError(CopyError, ConversionError)                overlap
+        CommitConflictError(RuntimeError)                           commit-conflict
+        CommitBusyError(TimeoutError)                               commit-busy
+        NotAtomicError(ValueError)                                  not-atomic
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
         LabelError(KeyError, ValueError)                            label
@@ -85,6 +88,9 @@ __all__ = [
     "JobInterrupted",
     "SourceChangedError",
     "OverlapError",
+    "CommitConflictError",
+    "CommitBusyError",
+    "NotAtomicError",
     "CallCancelledError",
     "SelectionError",
     "LabelError",
@@ -289,6 +295,31 @@ class OverlapError(JobError, CopyError, ConversionError):
     """
 
     kind = "overlap"
+
+
+class CommitConflictError(ZarrixError, RuntimeError):
+    """Another writer has changed what a commit changes; nothing of the commit is visible.
+
+    ``path`` is the node, ``key`` the document, and ``what`` the member or attribute.
+    """
+
+    kind = "commit-conflict"
+
+    def __init__(self, message: str, path: str = "", key: str = "", what: str = "") -> None:
+        super().__init__(message)
+        self.path, self.key, self.what = path, key, what
+
+
+class CommitBusyError(ZarrixError, TimeoutError):
+    """Another commit of the hierarchy, or a writer of one of its arrays, is still open."""
+
+    kind = "commit-busy"
+
+
+class NotAtomicError(ZarrixError, ValueError):
+    """A change cannot become visible at once, so a commit does not make it."""
+
+    kind = "not-atomic"
 
 
 class CallCancelledError(ZarrixError, RuntimeError):

@@ -21,8 +21,9 @@ from weakref import WeakSet
 
 from zarrix._array.handle import ArrayHandle
 from zarrix._errors import WriterError
+from zarrix._nodes.on_demand import on_demand
+from zarrix._nodes.pending import intent_above
 from zarrix._runtime.system import HAS_FLOCK, NOT_INHERITED, lock_file, on_fork, unlock_file
-from zarrix._stores.local import LocalStore
 
 __all__ = ["LengthLock"]
 
@@ -30,6 +31,7 @@ __all__ = ["LengthLock"]
 _table: dict[tuple[str, str], int] = {}
 _table_lock = threading.Lock()
 _open: WeakSet[LengthLock] = WeakSet()
+_ATTEMPTS = 3
 
 
 class LengthLock:
@@ -43,30 +45,57 @@ class LengthLock:
     array : Array
     alone : bool
         Whether to take it exclusively.
-
+    of_commit : bool
+        Whether a commit takes it, which has looked for other commits.
     """
 
     # Here for the finalizer of a lock whose constructor was interrupted.
     _descriptor: int | None = None
     _entry: tuple[str, str] | None = None
 
-    def __init__(self, array: ArrayHandle, *, alone: bool) -> None:
-        self._array, self._alone = array, alone
+    def __init__(self, array: ArrayHandle, *, alone: bool, of_commit: bool = False) -> None:
+        self._array, self._alone, self._of_commit = array, alone, of_commit
 
     def acquire(self) -> None:
-        """Take the lock; `WriterError` if another call holds it exclusively."""
-        try:
-            self._acquire(self._array, self._alone)
-            _open.add(self)
-        except BaseException:
-            self.release()
-            raise
+        """Take the lock; `WriterError` if another call holds it exclusively.
+
+        A commit that is not over has rows beyond the end of the array. The call waits for its end,
+        or, if its process is gone, ends it.
+        """
+        refused = 0
+        while True:
+            try:
+                self._acquire(self._array, self._alone)
+                _open.add(self)
+            except WriterError:
+                self.release()
+                folder = self._commit()
+                refused += 1
+                if folder is None and (refused == _ATTEMPTS or self._of_commit):
+                    raise
+                if folder is None:
+                    # A commit may have ended meanwhile.
+                    continue
+            except BaseException:
+                self.release()
+                raise
+            else:
+                folder = self._commit()
+                if folder is None:
+                    return
+                self.release()
+            on_demand("end_commit")(folder)
+
+    def _commit(self) -> str | None:
+        location = self._array._location
+        return None if self._of_commit else intent_above(location.store, location.path)
 
     def _acquire(self, array: ArrayHandle, alone: bool) -> None:
         store = array.store
+        folder = None if store._is_staged or store.is_remote else store._folder_at(array.path)
         taken = (
-            self._take_directory(store.dir_path(array.path), alone)
-            if isinstance(store, LocalStore) and HAS_FLOCK
+            self._take_directory(folder, alone)
+            if folder is not None and HAS_FLOCK
             else self._take_entry((store._engine.id, array.path), alone)
         )
         if not taken:

@@ -71,6 +71,9 @@ class ArrayOptions(NamedTuple):
             write_empty = zarr_format == 2 if empty is None else empty
         if read_missing is None:
             read_missing = missing
+        if store._is_staged:
+            # Other handles of the commit change the documents, too.
+            cache_metadata, is_detached = False, True
         return ArrayOptions(
             bool(read_only) or store.read_only,
             synchronizer,

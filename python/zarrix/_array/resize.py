@@ -180,11 +180,10 @@ def io_to_chunk_end(array: ArrayHandle, snapshot: ArraySnapshot, axis: int) -> _
     return engine_array_of(array._location, array._options, longer, document, key)
 
 
-def erase_beyond(array: ArrayHandle, snapshot: ArraySnapshot, axis: int) -> None:
-    """Delete chunks beyond the end of ``axis``, which a killed `Writer` left."""
+def erase_beyond(array: ArrayHandle, snapshot: ArraySnapshot, *axes: int) -> None:
+    """Delete what lies beyond the end of some axes, which a killed writer or commit left."""
     metadata = snapshot.metadata
-    shape = list(metadata.shape)
-    shape[axis] = 2**62
+    shape = [2**62 if axis in axes else n for axis, n in enumerate(metadata.shape)]
     endless = metadata.with_shape(tuple(shape), metadata.chunk_units)
     _clear_outside(array, snapshot, endless, metadata.shape)
 
@@ -208,6 +207,7 @@ def _clear_outside(
     remaining = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if remaining == metadata.shape:
         return
+    array._location.store._before_write(array._location.path, None)
     # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
     # array's setting, because clearing must not store chunks of fill values.
     options = array._options._replace(write_empty_chunks=False)

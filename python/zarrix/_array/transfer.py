@@ -123,6 +123,7 @@ def assign(
 
     The caller is inside `ArrayHandle._writing`.
     """
+    array._location.store._before_write(array._location.path, indexer.axes, indexer.coords)
     metadata, fsync = snapshot.metadata, array._fsync
     if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
         _assign_part(snapshot, indexer, value, fields, fsync)

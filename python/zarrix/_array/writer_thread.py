@@ -218,6 +218,7 @@ class Storing:
             io = resize.io_to_chunk_end(array, longer, axis)
             ranges = [(0, 1, size) for size in shape]
             ranges[axis] = (block.begin, 1, block.values.shape[axis])
+            array._location.store._before_write(array._location.path, tuple(ranges))
             io.write(tuple(ranges), block.values, array._fsync)
 
     def _show(self) -> None:

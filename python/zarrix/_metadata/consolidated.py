@@ -17,9 +17,9 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
-from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP
+from zarrix._stores.keys import COMMIT_MEMBER, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP
 
-__all__ = ["ConsolidatedMetadata", "Documents", "as_objects", "encode", "parse"]
+__all__ = ["ConsolidatedMetadata", "Documents", "as_objects", "commit_of", "encode", "parse"]
 
 Documents = dict[str, Any]
 """JSON values by key, such as ``{"a/.zarray": {...}}``."""
@@ -46,7 +46,7 @@ def parse_v2(document: Any, label: str) -> Documents:
     return {key: _without_own(one) for key, one in found.items()}
 
 
-def encode_v2(documents: Documents, old: bytes | None = None) -> bytes:
+def encode_v2(documents: Documents, old: Any = None, commit: Any = None) -> bytes:
     """The ``.zmetadata`` with the given documents, as zarr 2.18 writes it, and with the members of
     the ``old`` one that are of other programs.
     """
@@ -54,6 +54,8 @@ def encode_v2(documents: Documents, old: bytes | None = None) -> bytes:
     with contextlib.suppress(MetadataError):
         # A damaged one is replaced.
         theirs = dict(members_of(old or b"{}", ""))
+    if commit is not None:
+        theirs[COMMIT_MEMBER] = commit
     return json_dumps({**theirs, "metadata": documents, "zarr_consolidated_format": 1})
 
 
@@ -73,7 +75,7 @@ def parse_v3(document: Any, label: str) -> Documents | None:
     return {ZARR_JSON: members, **documents}
 
 
-def encode_v3(root: Any, documents: Documents, label: str) -> bytes:
+def encode_v3(root: Any, documents: Documents, label: str, commit: Any = None) -> bytes:
     """The group's ``zarr.json`` with other documents in it.
 
     Raises
@@ -89,7 +91,8 @@ def encode_v3(root: Any, documents: Documents, label: str) -> bytes:
     members = dict(members_of(root, label))
     stored = members.get("consolidated_metadata")
     theirs = stored if isinstance(stored, Mapping) else {}
-    inline = {**theirs, **_EMPTY, "metadata": inside}
+    noted = {} if commit is None else {COMMIT_MEMBER: commit}
+    inline = {**theirs, **_EMPTY, **noted, "metadata": inside}
     if "consolidated_metadata" in members or "node_type" not in members:
         members["consolidated_metadata"] = inline
     else:
@@ -113,13 +116,18 @@ def _without_own(document: Any) -> Any:
     return {key: one for key, one in document.items() if key != "consolidated_metadata"}
 
 
-def encode(old: bytes | None, documents: Documents, zarr_format: int, label: str) -> bytes:
-    """The consolidated metadata of either format; of v3 in the group's document ``old``."""
+def encode(
+    old: Any, documents: Documents, zarr_format: int, label: str, commit: Any = None
+) -> bytes:
+    """The consolidated metadata of either format; of v3 in the group's document ``old``.
+
+    ``commit`` is what a commit notes in it.
+    """
     if zarr_format == 2:
-        return encode_v2(documents, old)
+        return encode_v2(documents, old, commit)
     if old is None:
         raise PathNotFoundError("the group is gone, and its metadata with it")
-    return encode_v3(old, documents, label)
+    return encode_v3(old, documents, label, commit)
 
 
 def parse(document: Any, zarr_format: int, label: str) -> Documents | None:
@@ -128,6 +136,22 @@ def parse(document: Any, zarr_format: int, label: str) -> Documents | None:
         return None
     read = parse_v2 if zarr_format == 2 else parse_v3
     return read(document, label)
+
+
+def commit_of(document: Any, zarr_format: int) -> Any:
+    """The id of the last commit that is named in consolidated metadata; None if there is none."""
+    member = commit_member(document, zarr_format)
+    return member.get("id") if isinstance(member, Mapping) else None
+
+
+def commit_member(document: Any, zarr_format: int) -> Any:
+    """What a commit has noted in consolidated metadata; None if there is nothing."""
+    members: Any = {}
+    with contextlib.suppress(MetadataError):
+        members = members_of(document or b"{}", "")
+    if zarr_format == 3:
+        members = members.get("consolidated_metadata")
+    return members.get(COMMIT_MEMBER) if isinstance(members, Mapping) else None
 
 
 @dataclass(frozen=True)

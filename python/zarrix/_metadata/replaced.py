@@ -96,7 +96,11 @@ _SAME: dict[str, Callable[[ArrayMetadata, ArrayMetadata], Any]] = {
     "the number of axes": lambda array, _: array.ndim,
     "the dtype": lambda array, _: array.dtype,
     "the chunk grid": _grid,
-    "the codec chain": lambda array, _: [_spelled_out(codec) for codec in array.codecs],
+    "the codec chain": lambda array, other: (
+        array.codecs
+        if array.codecs == other.codecs
+        else [_spelled_out(codec) for codec in array.codecs]
+    ),
     # As bytes, because NaN is not equal to itself.
     "the fill value": lambda array, _: fill_value_bytes(array.fill_value, array.dtype),
     "the chunk key encoding": lambda array, _: (

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from zarrix._metadata.checks import members_of
-from zarrix._metadata.consolidated import Documents, encode, parse
+from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
+from zarrix._nodes.pending import with_pending
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     CONSOLIDATED_DOCUMENT,
@@ -22,7 +23,7 @@ from zarrix._stores.keys import (
 )
 from zarrix._stores.labels import place
 
-__all__ = ["consolidate", "update_consolidated"]
+__all__ = ["consolidate", "documents_below", "update_consolidated"]
 
 
 def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
@@ -53,6 +54,12 @@ def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -
     return found
 
 
+def documents_below(store: Store, root: str, zarr_format: int) -> Documents:
+    """The documents of the group ``root`` and of all nodes below it, by key relative to it."""
+    with store.listed_once():
+        return _collect(store, root, root, zarr_format, deep=True)
+
+
 def _without_members(document: Any) -> Any:
     if not isinstance(document, Mapping):
         return document
@@ -68,14 +75,17 @@ def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
     target = key_of(path, key if zarr_format == 2 else ZARR_JSON)
 
     def write(old: bytes | None) -> bytes:
-        with store.listed_once():
-            documents = _collect(store, path, path, zarr_format, deep=True)
+        documents = documents_below(store, path, zarr_format)
+        stored = commit_of(old, zarr_format), parse(old, zarr_format, place(store, target)) or {}
+        documents = with_pending(store, path, documents, stored, whole=True)
         return encode(old, documents, zarr_format, place(store, target))
 
     store.update_value(target, write)
 
 
-def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool = False) -> None:
+def update_consolidated(
+    store: Store, path: str, zarr_format: int, *, deep: bool = False, apart: str | None = None
+) -> None:
     """Update consolidated metadata above ``path`` after a change of that node.
 
     Parameters
@@ -86,6 +96,8 @@ def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool
     zarr_format : 2 or 3
     deep : bool
         Whether everything below it changed, too, as after a move.
+    apart : str, optional
+        The path of a group whose consolidated metadata is correct already.
     """
     names = path.split("/") if path else []
     roots = ["/".join(names[:depth]) for depth in range(len(names) + 1)]
@@ -94,6 +106,7 @@ def update_consolidated(store: Store, path: str, zarr_format: int, *, deep: bool
         roots.pop()
         if not roots:
             return
+    roots = [root for root in roots if root != apart]
     name = CONSOLIDATED_DOCUMENT[zarr_format]
     documents = store.getitems([key_of(root, name) for root in roots], contexts={})
     for root in roots:
@@ -120,6 +133,8 @@ def _resynced(
             return old
         prefix = path[len(root) :].strip("/")
         fresh = _collect(store, root, path, zarr_format, deep)
+        stored = commit_of(old, zarr_format), documents
+        fresh = with_pending(store, root, fresh, stored)
         own = {key_of(prefix, name) for name in DOCUMENTS_OF_A_NODE[zarr_format]}
 
         def replaced(key: str) -> bool:

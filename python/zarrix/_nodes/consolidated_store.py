@@ -2,7 +2,8 @@
 
 If the wrapped store is local, each document is compared with what is stored: a difference is warned
 of once, and the stored document is served. Elsewhere a check would cost what consolidated metadata
-saves.
+saves. A difference that a commit makes, or has made since the group was opened, is none: the group
+shows one state of all nodes, also while their documents change one after the other.
 """
 
 from __future__ import annotations
@@ -12,9 +13,16 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._errors import PathNotFoundError, StaleMetadataWarning
-from zarrix._metadata.consolidated import ConsolidatedMetadata, Documents, as_objects, parse
+from zarrix._metadata.consolidated import (
+    ConsolidatedMetadata,
+    Documents,
+    as_objects,
+    commit_of,
+    parse,
+)
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._nodes.pending import intent_above
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
@@ -49,9 +57,14 @@ class ConsolidatedStore(Store):
         By key relative to the group.
     key : str
         Of the consolidated metadata.
+    commit : object
+        The id of the commit that wrote it, if there is one.
     """
 
-    def __init__(self, store: Store, path: str, documents: Documents, key: str) -> None:
+    def __init__(
+        self, store: Store, path: str, documents: Documents, key: str, commit: Any = None
+    ) -> None:
+        self._commit = commit
         self._store = store
         self._root = path
         self._place = key
@@ -80,6 +93,9 @@ class ConsolidatedStore(Store):
 
     def _sites(self, path: str) -> list[Site]:
         return self._store._sites(path)
+
+    def _folder_at(self, path: str) -> str | None:
+        return self._store._folder_at(path)
 
     def engine_path(self, path: str) -> str:
         """``path`` in the spelling of the engine store."""
@@ -110,11 +126,28 @@ class ConsolidatedStore(Store):
             stored = self._store._value(key)
             if stored is not None or known is None or not self._is_alone:
                 if not _same(known, stored, place(self._store, key)):
-                    self._notice(key)
+                    stored = self._as_shown(key, known)
                 known = stored
         if known is None:
             raise KeyError(key)
         return bytes(known)
+
+    def _as_shown(self, key: str, known: bytes | None) -> bytes | None:
+        """The document of ``key``, which was found to differ from the consolidated one."""
+        if self._is_of_commit(key):
+            return known
+        # A commit may have ended meanwhile.
+        stored: bytes | None = self._store._value(key)
+        if not _same(known, stored, place(self._store, key)):
+            self._notice(key)
+        return stored
+
+    def _is_of_commit(self, key: str) -> bool:
+        """Whether a commit changes the document of ``key``, or has since this was opened."""
+        zarr_format = 3 if self._place.rpartition("/")[2] == ZARR_JSON else 2
+        if commit_of(self._store._value(self._place), zarr_format) != self._commit:
+            return True
+        return intent_above(self._store, key.rpartition("/")[0]) is not None
 
     @cached_property
     def _is_alone(self) -> bool:
@@ -239,9 +272,11 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
     for wanted, name in ((2, key), (3, ZARR_JSON)):
         if zarr_format in (None, wanted):
             key = key_of(path, name)
-            documents = parse(store._value(key), wanted, place(store, key))
+            document = store._value(key)
+            documents = parse(document, wanted, place(store, key))
             if documents is not None:
-                return ConsolidatedStore(store, path, documents, key)
+                commit = commit_of(document, wanted)
+                return ConsolidatedStore(store, path, documents, key, commit)
     raise PathNotFoundError(
         f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
         "or open without it"

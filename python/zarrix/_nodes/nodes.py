@@ -35,7 +35,16 @@ from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
-from zarrix._stores.keys import DOCUMENTS, JOB_MARK, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, key_of
+from zarrix._stores.keys import (
+    COMMIT_INTENT,
+    DOCUMENTS,
+    JOB_MARK,
+    ZARR_JSON,
+    ZARRAY,
+    ZATTRS,
+    ZGROUP,
+    key_of,
+)
 from zarrix._stores.labels import describe, place
 
 __all__ = [
@@ -64,7 +73,7 @@ __all__ = [
     "stranger",
 ]
 
-_DOCUMENTS = DOCUMENTS | {".DS_Store", JOB_MARK}
+_DOCUMENTS = DOCUMENTS | {".DS_Store", COMMIT_INTENT, JOB_MARK}
 _CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
 # Partial files of killed writers, and keys that `repair` has renamed.
 _BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")

@@ -13,7 +13,16 @@ from typing import Any, Literal
 
 __all__ = ["HOMES", "on_demand"]
 
-Name = Literal["AsyncArray", "AsyncGroup", "Group", "create", "data_array", "dataset", "widget_of"]
+Name = Literal[
+    "AsyncArray",
+    "AsyncGroup",
+    "Group",
+    "create",
+    "data_array",
+    "dataset",
+    "end_commit",
+    "widget_of",
+]
 
 HOMES: dict[Name, str] = {
     "AsyncArray": "zarrix._hierarchy.asynchronous",
@@ -22,6 +31,7 @@ HOMES: dict[Name, str] = {
     "create": "zarrix._array.create",
     "data_array": "zarrix.xarray._objects",
     "dataset": "zarrix.xarray._objects",
+    "end_commit": "zarrix.commits._recover",
     "widget_of": "zarrix.viewer._widget",
 }
 """The module that defines each name."""

@@ -58,6 +58,8 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
     _reads_attributes = False
     # Whether `get` and `clear` are always coroutines, as under the alias.
     _answers_awaited = False
+    # Whether the documents are those of a commit that is not over: the engine cannot compare them.
+    _is_staged = False
     # Whether the store is remote, so that many values should be requested at once.
     is_remote = False
     # Attributes that the engine store was opened with: another value would have no effect on it.
@@ -107,6 +109,16 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
     def _sites(self, path: str) -> list[Site]:
         """Where the values at and below ``path`` are, for `zarrix._stores.overlap`."""
         return of_engine(self._engine.id, self.engine_path(path))
+
+    def _folder_at(self, path: str) -> str | None:
+        """The folder whose files are the values below ``path``, if the store is one of files."""
+        return None
+
+    def _before_write(self, path: str, axes: Any, coords: Any = ()) -> None:
+        """Called before elements of the array at ``path`` change, but not by the fast path.
+
+        ``axes`` and ``coords`` are those of an `Indexer`; None for axes stands for all elements.
+        """
 
     def vouching_for(self, key: str) -> str | None:
         """Key of consolidated metadata that describes a node whose own document is not stored.

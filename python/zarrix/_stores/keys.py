@@ -11,6 +11,8 @@ from collections.abc import Iterable
 __all__ = [
     "ARRAY_DOCUMENT",
     "ATTRIBUTES_DOCUMENT",
+    "COMMIT_INTENT",
+    "COMMIT_MEMBER",
     "CONSOLIDATED_DOCUMENT",
     "DOCUMENTS",
     "DOCUMENTS_OF_A_NODE",
@@ -48,6 +50,11 @@ DOCUMENTS_OF_A_NODE = {2: (ZGROUP, ZARRAY, ZATTRS), 3: (ZARR_JSON,)}
 JOB_MARK = ".zarrix-done"
 # Where an unfinished job keeps its document, its journal and its intermediates.
 JOB_FOLDER = ".zarrix-job"
+
+# In the root of a hierarchy: what a commit is about to do, and the lock of commits.
+COMMIT_INTENT = ".zarrix-commit.json"
+# The member of consolidated metadata that tells which commit wrote it.
+COMMIT_MEMBER = "zarrix_commit"
 
 # A node exists if one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)

@@ -95,6 +95,9 @@ class LocalStore(EngineStore):
     def _folder(self) -> str:
         return os.path.realpath(self.path)
 
+    def _folder_at(self, path: str) -> str:
+        return self.dir_path(path)
+
     def dir_path(self, path: str | None = None) -> str:
         """The directory of the file system that holds ``path``.
 

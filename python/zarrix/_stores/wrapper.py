@@ -64,6 +64,9 @@ class WrapperStore(PythonStore):
     def _sites(self, path: str) -> list[Site]:
         return self._store._sites(path)
 
+    def _folder_at(self, path: str) -> str | None:
+        return self._store._folder_at(path)
+
     def close(self) -> None:
         """Release open files and connections of the wrapped store.
 

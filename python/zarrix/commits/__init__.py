@@ -1,1 +1,13 @@
 """Changes of several nodes of one hierarchy that become visible together, or not at all."""
+
+from __future__ import annotations
+
+from zarrix.commits._commit import commit
+from zarrix.commits._recover import Recovered, recover
+
+__all__ = ["Recovered", "commit", "recover"]
+
+# Users and pickles find them here.
+for _public in (Recovered, commit, recover):
+    _public.__module__ = "zarrix.commits"
+del _public

@@ -1,0 +1,187 @@
+"""What a commit has left whose process is gone: finished if it happened, and removed if it did not.
+
+Only stored documents decide. Nothing is removed that one of them names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zarrix._array.access import opened_at
+from zarrix._array.resize import erase_beyond
+from zarrix._metadata.consolidated import commit_of, parse
+from zarrix._metadata.intent import Intent, document_keys, has_happened
+from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
+from zarrix._nodes.pending import intent_above
+from zarrix._stores.base import Store
+from zarrix._stores.keys import is_document
+from zarrix._stores.labels import place
+from zarrix._stores.local import LocalStore
+from zarrix.commits._lock import CommitLock
+from zarrix.commits._place import place_of
+from zarrix.commits._steps import commit_key, read_documents, store_documents
+
+__all__ = ["Recovered", "end", "end_commit", "happened", "recover", "settle"]
+
+WAIT = 60.0
+"""Seconds that a change of a length waits for the end of a commit."""
+
+_CHUNK = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What `recover` has done with the rest of a commit.
+
+    Attributes
+    ----------
+    direction : {"forward", "back", "nothing"}
+        Whether it was finished or removed, or nothing was there.
+    id, message : str
+        Of the commit.
+    paths : tuple of str
+        The nodes that it changes, relative to the topmost group.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.create_group("recovered.zarr")
+    >>> zarr.recover(root)
+    Recovered(direction='nothing', id='', message='', paths=())
+    """
+
+    direction: Literal["forward", "back", "nothing"] = "nothing"
+    id: str = ""
+    message: str = ""
+    paths: tuple[str, ...] = ()
+
+
+def end_commit(folder: str) -> None:
+    """Wait for the commit whose intent is in ``folder``, or end it if its process is gone."""
+    lock = CommitLock(folder)
+    lock.acquire(WAIT)
+    try:
+        store = LocalStore(folder)
+        settle(store, lock)
+        lock.end(fsync=store.syncs)
+    finally:
+        lock.release()
+
+
+def settle(store: Store, lock: CommitLock, *, dry_run: bool = False) -> Recovered:
+    """L1: finish or remove what the last holder of the lock has left; the lock stays."""
+    intent = lock.left()
+    if intent is None:
+        return Recovered("nothing")
+    forward = happened(store, intent)
+    if not dry_run:
+        end(store, intent, forward=forward)
+        lock.clear()
+    paths = tuple(intent.paths())
+    return Recovered("forward" if forward else "back", intent.id, intent.message, paths)
+
+
+def end(store: Store, intent: Intent, *, forward: bool) -> None:
+    """Finish a commit that has become visible, or remove what another one has stored."""
+    if forward:
+        store_documents(store, intent)
+    else:
+        _undo(store, intent)
+
+
+def happened(store: Store, intent: Intent) -> bool:
+    """Whether a commit has become visible."""
+    key = commit_key(store, intent)
+    root = store._value(key)
+    start = f"{intent.root}/" if intent.root else ""
+    known = parse(root, intent.zarr_format, place(store, key)) or {}
+    consolidated = {start + one: document for one, document in known.items()}
+    own = read_documents(store, document_keys(intent))
+    return has_happened(intent, commit_of(root, intent.zarr_format), consolidated, own)
+
+
+def _undo(store: Store, intent: Intent) -> None:
+    """Remove what a commit has stored that no document names."""
+    for path, (before, after) in intent.grows.items():
+        node = nodes.find(store, path, intent.zarr_format)
+        if node is None or node.kind != "array" or len(before) != len(after):
+            continue
+        array = opened_at(Location(store, path, intent.zarr_format), node)
+        if len(array.shape) == len(after):
+            # Beyond the shape that is stored now, and not that of the intent.
+            axes = [axis for axis, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+            erase_beyond(array, array._load(), *axes)
+    for path in sorted(intent.creates, reverse=True):
+        if nodes.find(store, path) is None:
+            _remove_chunks(store, path)
+
+
+def _remove_chunks(store: Store, path: str) -> None:
+    """Delete the chunks of an array that has no document, and nothing else."""
+    engine, top = store._engine, store.engine_path(path)
+    start = len(top) + 1
+    keys = engine.list_prefix(top)
+    apart = {key.rpartition("/")[0] + "/" for key in keys if is_document(key)}
+    for key in keys:
+        if _CHUNK.fullmatch(key[start:]) and not any(map(key.startswith, apart)):
+            engine.delete(key, fsync=store.syncs)
+    for name in engine.leftovers(top):
+        engine.remove_leftover(name, None)
+
+
+def recover(
+    root: Any, *, dry_run: bool = False, storage_options: Mapping[str, Any] | None = None
+) -> Recovered:
+    """Finish, or remove, what a commit has left whose process was killed.
+
+    The next commit, and the next change of a length, do the same. If the commit had become visible
+    in one document, all others follow; otherwise nothing of it stays.
+
+    Parameters
+    ----------
+    root : Group, Array, Store, str or Path
+        A node of the hierarchy.
+    dry_run : bool
+        Only say what would be done.
+    storage_options : mapping, optional
+        As of `zarrix.open`, if ``root`` is a path.
+
+    Returns
+    -------
+    Recovered
+        ``direction`` is ``"forward"``, ``"back"`` or ``"nothing"``.
+
+    Raises
+    ------
+    CommitBusyError
+        A commit is open, and was not over within 60 seconds.
+    NotAtomicError
+        The store has no commits.
+    MetadataError
+        The intent is not one that zarrix writes.
+    PathNotFoundError
+        There is no node.
+
+    Examples
+    --------
+    >>> import zarrix as zarr
+    >>> root = zarr.create_group("example.zarr")
+    >>> zarr.recover("example.zarr").direction
+    'nothing'
+    """
+    store = place_of(root, storage_options).store
+    lock = CommitLock(store.dir_path())
+    if intent_above(store, "") is None:
+        return Recovered("nothing")
+    lock.acquire(WAIT)
+    try:
+        done = settle(store, lock, dry_run=dry_run)
+        if not dry_run or done.direction == "nothing":
+            lock.end(fsync=store.syncs)
+        return done
+    finally:
+        lock.release()

@@ -1,0 +1,161 @@
+"""The steps of a commit after its chunks are stored: the root's document, all others, the end.
+
+L1  lock, and recover what a dead commit left        `zarrix.commits._commit`
+L2  the intent                                       `zarrix.commits._stage`
+L3  chunks, to keys that no reader looks at          the engine
+L4  the root's document: the commit                  `show`
+L5  the documents of the nodes                       `store_documents`
+L6  what is not needed any more, and the intent      `clean`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from zarrix._errors import CommitConflictError
+from zarrix._metadata.consolidated import Documents, commit_member, encode, parse
+from zarrix._metadata.intent import Intent
+from zarrix._metadata.json import json_loads
+from zarrix._metadata.merged import ConflictError, bare, encoded, merged
+from zarrix._nodes import nodes
+from zarrix._nodes.consolidate import documents_below, update_consolidated
+from zarrix._stores.base import Store
+from zarrix._stores.keys import ARRAY_DOCUMENT, CONSOLIDATED_DOCUMENT, ZARR_JSON, ZARRAY, key_of
+from zarrix._stores.labels import place
+from zarrix.commits._lock import CommitLock
+
+__all__ = ["commit_key", "read_documents", "rebase", "show", "store_documents"]
+
+
+def commit_key(store: Store, intent: Intent) -> str:
+    """The key of the document that makes a commit visible: that of an array is its own."""
+    is_array = nodes.has_array(store, intent.root, intent.zarr_format)
+    names = ARRAY_DOCUMENT if is_array else CONSOLIDATED_DOCUMENT
+    return key_of(intent.root, names[intent.zarr_format])
+
+
+def read_documents(store: Store, keys: list[str]) -> Documents:
+    """The stored documents of some keys, parsed, and without consolidated metadata."""
+    found = store.getitems(keys, contexts={})
+    return {key: bare(json_loads(value, place(store, key))) for key, value in found.items()}
+
+
+def rebase(
+    store: Store, changes: Mapping[str, tuple[Any, Any]], stored: Mapping[str, Any]
+) -> Documents:
+    """The changed documents, with what others have changed in the ``stored`` ones meanwhile.
+
+    Raises
+    ------
+    CommitConflictError
+        Others have changed the same.
+    """
+    found: Documents = {}
+    for key, (before, mine) in changes.items():
+        theirs = stored.get(key)
+        try:
+            if before is None and theirs is not None and _is_array(key, mine):
+                # Also an equal one: its chunks would be those of both.
+                raise ConflictError("array")
+            found[key] = merged(key, before, mine, theirs)
+        except ConflictError as error:
+            path = key.rpartition("/")[0]
+            raise CommitConflictError(
+                f"another writer has changed the {error.what} in {place(store, key)}, which the "
+                "commit changes, too; nothing of the commit is visible: make it again",
+                path,
+                key,
+                error.what,
+            ) from None
+    return found
+
+
+def _is_array(key: str, document: Any) -> bool:
+    if key.rpartition("/")[2] == ZARR_JSON:
+        return isinstance(document, Mapping) and document.get("node_type") == "array"
+    return key.rpartition("/")[2] == ZARRAY and document is not None
+
+
+def show(store: Store, lock: CommitLock, intent: Intent, changes: Mapping[str, Any]) -> None:
+    """L4: replace the document of the root, so that all changes are visible at once.
+
+    The root's document and those of all changed nodes are compared with what the commit began
+    from, and the complete intent is stored before.
+    """
+    key = commit_key(store, intent)
+    is_array = nodes.has_array(store, intent.root, intent.zarr_format)
+
+    def change(old: bytes | None) -> bytes:
+        stored = read_documents(store, [*changes])
+        after = rebase(store, changes, stored)
+        intent.documents = {one: (stored.get(one), after[one]) for one in after}
+        lock.store(intent, fsync=store.syncs)
+        if is_array:
+            return encoded(after[key], key) if key in after else old or b""
+        return _root_document(store, intent, old, after)
+
+    store.update_value(key, change)
+
+
+def _root_document(store: Store, intent: Intent, old: bytes | None, after: Documents) -> bytes:
+    """The consolidated metadata of the root with the documents ``after`` the commit."""
+    zarr_format, root = intent.zarr_format, intent.root
+    key = key_of(root, CONSOLIDATED_DOCUMENT[zarr_format])
+    label = place(store, key)
+    known = parse(old, zarr_format, label)
+    if known is None:
+        known = documents_below(store, root, zarr_format)
+    start = len(root) + 1 if root else 0
+    documents = dict(known)
+    for one, document in after.items():
+        if document is None:
+            documents.pop(one[start:], None)
+        else:
+            documents[one[start:]] = document
+    member = commit_member(old, zarr_format)
+    sweep = member.get("sweep", []) if isinstance(member, Mapping) else []
+    noted = {"id": intent.id, "claim": None, "message": intent.message, "sweep": sweep}
+    whole: Any = old
+    if zarr_format == 3 and key in after:
+        # The group's own members are in the same document.
+        theirs = json_loads(old, label) if old is not None else {}
+        whole = {**after[key]}
+        if "consolidated_metadata" in theirs:
+            whole["consolidated_metadata"] = theirs["consolidated_metadata"]
+    return encode(whole, documents, zarr_format, label, noted)
+
+
+def store_documents(store: Store, intent: Intent) -> None:
+    """L5: the documents of the changed nodes, sorted by path, and other consolidated metadata."""
+    assert intent.documents is not None
+    done = commit_key(store, intent)
+    for key in sorted(intent.documents):
+        before, after = intent.documents[key]
+        if key != done and after is not None:
+            store.update_value(key, _settled(store, key, before, after))
+    for path in intent.paths():
+        update_consolidated(store, path, intent.zarr_format, apart=intent.root)
+
+
+def _settled(
+    store: Store, key: str, before: Any, after: Any
+) -> Callable[[bytes | None], bytes | None]:
+    def change(old: bytes | None) -> bytes | None:
+        whole = None if old is None else json_loads(old, place(store, key))
+        theirs = bare(whole)
+        found = merged(key, before, after, theirs, settled=True)
+        if found == theirs:
+            return old
+        if isinstance(whole, Mapping) and "consolidated_metadata" in whole:
+            found = _with_consolidated(found, whole["consolidated_metadata"])
+        return encoded(found, key)
+
+    return change
+
+
+def _with_consolidated(document: Any, inline: Any) -> Any:
+    # In zarr-python's position: before the kind of the node.
+    members = {name: value for name, value in document.items() if name != "node_type"}
+    kind = {"node_type": document["node_type"]} if "node_type" in document else {}
+    return {**members, "consolidated_metadata": inline, **kind}
