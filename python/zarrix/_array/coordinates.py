@@ -16,10 +16,10 @@ import numpy.typing as npt
 from zarrix._array.dimension_names import names_of
 from zarrix._array.facts import ArrayFacts
 from zarrix._array.transfer import read_selection
-from zarrix._display.labels import byte_count
 from zarrix._errors import LabelError
 from zarrix._labels._axis import Axis
-from zarrix._labels._cf import Decoding, decoding_of
+from zarrix._labels._cf import Decoding, Labels, decoding_of
+from zarrix._labels._long import LongAxis
 from zarrix._nodes import nodes
 from zarrix._runtime.system import on_fork
 from zarrix._stores.generations import digest_at_once
@@ -94,8 +94,19 @@ def axis_of(coordinate: ArrayFacts, name: str) -> Axis:
     fill = metadata.fill_value if metadata.zarr_format == 2 and metadata.fill_value else None
     decoding = decoding_of(coordinate.dtype, coordinate.attrs, name, fill_value=fill)
     if coordinate.nbytes > _MOST_READ:
-        raise LabelError(f"the coordinate {name!r} has {byte_count(coordinate.nbytes)}")
+        return _long_axis(coordinate, name, decoding)
     return _kept_axis(coordinate, name, decoding)
+
+
+def _long_axis(coordinate: ArrayFacts, name: str, decoding: Decoding) -> Axis:
+    """The labels of a coordinate that is searched chunk by chunk."""
+    chunk = coordinate._snapshot.metadata.inner_chunk_shape[0]
+    part = max(1, min(chunk, _MOST_READ // max(1, coordinate.itemsize)))
+
+    def read(begin: int, end: int) -> Labels:
+        return decoding.labels(read_selection(coordinate, slice(begin, end)), name)
+
+    return LongAxis(name, coordinate.shape[0], part, read, decoding)
 
 
 def _kept_axis(coordinate: ArrayFacts, name: str, decoding: Decoding) -> Axis:
