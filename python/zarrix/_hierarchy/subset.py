@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._array.by_label import Chosen, by_index, by_label, no_coordinate, view_of
 from zarrix._array.coordinates import axis_of
 from zarrix._array.dimension_names import names_of
 from zarrix._errors import LabelError, MemberNotFoundError, shorten
+from zarrix._hierarchy.subset_store import SubsetStore
 from zarrix._labels._axis import Axis
 from zarrix._labels._key import Manner
+from zarrix._nodes.on_demand import on_demand
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -155,6 +158,136 @@ class Subset(Mapping[str, Any]):
             return part
         dropped = set(map(str, part.data_vars)) - set(self._names)
         return part.drop_vars(dropped)
+
+    def copy(
+        self,
+        dest: Any,
+        *,
+        grid: Literal["same", "source", "rectilinear"] = "same",
+        align: Literal["out"] | None = None,
+        **options: Any,
+    ) -> Group:
+        """Copy the subset to a place where nothing is stored yet.
+
+        A chunk whose elements are those of one chunk of the source is copied as it is stored. All
+        others are read and encoded again, with the codecs of the source.
+
+        Parameters
+        ----------
+        dest : Store, str or Path
+        grid : {'same', 'source', 'rectilinear'}
+            The chunks of the copy. Those of ``"same"`` have the lengths of the source from the
+            first element on. ``"source"`` requires that all are copied as stored, except those of
+            coordinates. With ``"rectilinear"`` (v3) the first and the last chunk along an axis are
+            cut, so that all others are copied as stored.
+        align : {'out'}, optional
+            For ``grid="source"``: take more elements, up to borders of chunks.
+        **options
+            Of `zarrix.jobs.copy`: overwrite, run, executor, progress, ...
+
+        Returns
+        -------
+        Group, or Job with ``run=False``
+
+        Raises
+        ------
+        LabelError
+            With ``grid="source"``, the subset does not begin and end at borders of chunks.
+        ContainsArrayError
+            Something is at ``dest``.
+        OverlapError
+            ``dest`` lies in the source.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> z = root.create_array("z", data=range(100), chunks=10, dimension_names=["x"])
+        >>> part = root.isel(x=slice(20, 50)).copy("part.zarr", grid="source")
+        >>> part["z"].shape, part["z"][0]
+        ((30,), np.int64(20))
+        """
+        subset = self
+        if grid == "source":
+            subset = self._aligned(is_grown=align == "out")
+        elif grid not in ("same", "rectilinear") or align is not None:
+            raise ValueError(
+                f"grid is 'same', 'source' or 'rectilinear', not {grid!r}; align='out' is for "
+                "'source'"
+            )
+        made: Group = on_demand("copy")(subset.as_store(grid == "rectilinear"), dest, **options)
+        return made
+
+    def as_store(self, is_rectilinear: bool = False) -> SubsetStore:
+        """The subset as a read-only store, which everything that takes a store takes.
+
+        Parameters
+        ----------
+        is_rectilinear : bool
+            Whether the first and the last chunk along an axis are cut, as by `copy` with
+            ``grid="rectilinear"``.
+
+        Returns
+        -------
+        Store
+
+        Raises
+        ------
+        LabelError
+            An array has another length along a dimension than its coordinate.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.create_group()
+        >>> z = root.create_array("z", data=[1, 2, 3], dimension_names=["x"])
+        >>> zarr.open(root.isel(x=slice(2)).as_store(), mode="r")["z"][:]
+        array([1, 2])
+        """
+        views = {name: self[name] for name in self}
+        if is_rectilinear and self._group.zarr_format == 2:
+            raise ValueError("grid='rectilinear' needs v3, and the group has v2")
+        return SubsetStore(views, self._group.attrs.asdict(), is_rectilinear=is_rectilinear)
+
+    def _aligned(self, *, is_grown: bool) -> Subset:
+        """The subset, from border to border of chunks; one that is not so is an error unless it may
+        grow.
+        """
+        chosen = self._chosen
+        while (grown := self._grown(chosen)) != chosen:
+            chosen = grown
+        for name, (length, indices) in chosen.items():
+            if not is_grown and indices != self._chosen[name][1]:
+                assert isinstance(indices, tuple)
+                start, _, count = indices
+                raise LabelError(
+                    f"the subset does not begin and end at borders of chunks along {name}: "
+                    f"isel({name}=slice({start}, {start + count})) of {length:,} does, and "
+                    "align='out' takes that; grid='same' encodes chunks again"
+                )
+        return Subset(self._group, chosen, self._names)
+
+    def _grown(self, chosen: Chosen) -> Chosen:
+        grown = dict(chosen)
+        for name in self:
+            array = self._group[name]
+            if names_of(array) == (name,):
+                continue
+            grid = metadata_of(array).grid
+            for dimension, axis in zip(names_of(array), grid, strict=False):
+                if dimension not in grown:
+                    continue
+                length, indices = grown[dimension]
+                if not isinstance(indices, tuple) or (indices[1] != 1 and indices[2] > 1):
+                    raise LabelError(
+                        f"chunks of {name} are not copied as stored: along {dimension} the subset "
+                        "is not one range of neighbours; grid='same' encodes them again"
+                    )
+                start, _, count = indices
+                if count:
+                    begin, last = axis.find(start).begin, axis.find(start + count - 1)
+                    grown[dimension] = length, (begin, 1, min(last.end, length) - begin)
+        return grown
 
 
 def slice_of(start: int, step: int, count: int) -> slice:

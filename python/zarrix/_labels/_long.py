@@ -1,7 +1,7 @@
 """An axis with more labels than are read at once: sorted, and searched part by part.
 
-Only the parts that a search comes by are read, so that no one knows whether all labels are sorted;
-those that are read are checked.
+Only the parts that a search comes by are read, so that not all are known to be
+sorted; those that are read are checked.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class LongAxis(Axis):
 
     @cached_property
     def is_unique(self) -> bool:
-        """Nobody knows; a label that is found twice is an error."""
+        """True, because it would take all labels to know; one that is found twice is an error."""
         return True
 
     @cached_property

@@ -1,9 +1,9 @@
 """Classes and functions that are built on nodes, but that nodes return: imported on first use.
 
 An array returns its parent group, its asynchronous counterpart, an object of xarray and a viewer,
-whose classes depend on arrays. Importing them from the array's module would be a circle, and would
-load asyncio, xarray and widgets into programs that do not use them. This table is the only place
-that names them from below.
+whose classes depend on arrays; a job copies a subset. Importing them from the array's module would
+be a circle, and would load asyncio, xarray and widgets into programs that do not use them. This
+table is the only place that names them from below.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ Name = Literal[
     "AsyncArray",
     "AsyncGroup",
     "Group",
+    "copy",
     "create",
     "data_array",
     "dataset",
@@ -28,6 +29,7 @@ HOMES: dict[Name, str] = {
     "AsyncArray": "zarrix._hierarchy.asynchronous",
     "AsyncGroup": "zarrix._hierarchy.asynchronous",
     "Group": "zarrix._hierarchy.group",
+    "copy": "zarrix.jobs._operations.copy",
     "create": "zarrix._array.create",
     "data_array": "zarrix.xarray._objects",
     "dataset": "zarrix.xarray._objects",
