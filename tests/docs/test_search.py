@@ -29,6 +29,7 @@ QUESTIONS = {
     "save a NumPy array": "tutorials/saving-arrays",
     "read a crop": "howto/read-a-crop",
     "many crops": "howto/read-many-crops",
+    "select by date": "howto/select-by-label",
     "append": "howto/append",
     "resize": "howto/resize",
     "choose chunks": "howto/choose-chunks",

@@ -48,7 +48,7 @@ def test_a_subset_as_a_store_has_the_elements_of_numpy(
     options = {"shards": (8, 6)} if has_shards and zarr_format == 3 else {}
     root = hierarchy({}, zarr_format, **options)
     part = root.isel(y=y, x=x)
-    store = part.as_store(is_rectilinear and zarr_format == 3)
+    store = part.as_store("rectilinear" if is_rectilinear and zarr_format == 3 else "same")
     expected = VALUES[y][..., x]
     shown = zarr.open_group(store, mode="r")
     np.testing.assert_array_equal(shown["z"][...], expected)
@@ -74,7 +74,7 @@ def test_aligned_chunks_are_copied_as_they_are_stored(tmp_path: Path, options: A
 
 def test_a_rectilinear_copy_encodes_the_borders_only(tmp_path: Path) -> None:
     root = hierarchy({}, 3)
-    store = root.isel(y=slice(5, 30)).as_store(is_rectilinear=True)
+    store = root.isel(y=slice(5, 30)).as_store("rectilinear")
     copy = zarr.jobs.copy(store, str(tmp_path / "b.zarr"))
     np.testing.assert_array_equal(copy["z"][...], VALUES[5:30])
     assert copy["z"].read_chunk_sizes[0] == (3, 4, 4, 4, 4, 4, 2)

@@ -6,6 +6,7 @@ Where a store cannot tell that without reading them (a server), they are read ag
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from typing import Any, NamedTuple
@@ -21,9 +22,12 @@ from zarrix._labels._axis import Axis
 from zarrix._labels._cf import Decoding, Labels, decoding_of
 from zarrix._labels._long import LongAxis
 from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
 from zarrix._runtime.system import on_fork
+from zarrix._stores.base import Store
 from zarrix._stores.generations import digest_at_once
 from zarrix._stores.keys import key_of
+from zarrix._stores.local import DirectoryStore
 
 __all__ = ["axis_of", "sibling"]
 
@@ -61,16 +65,35 @@ on_fork(after_in_child=_free_lock)
 def sibling(array: ArrayFacts, name: str) -> ArrayFacts | None:
     """The array of that name in the group of ``array``; None if there is none."""
     location = array._location
-    parent = location.path.rpartition("/")[0]
     zarr_format = array._snapshot.metadata.zarr_format
-    path = key_of(parent, name)
-    if not location.path or "/" in name or not name:
+    if "/" in name or not name:
         return None
-    node = nodes.find(location.store, path, zarr_format)
-    if node is None or node.kind != "array":
+    if location.path:
+        path = key_of(location.path.rpartition("/")[0], name)
+        there: Location | None = location.at(path, zarr_format)
+    else:
+        there = _beside(location.store, name)
+    node = None if there is None else nodes.find(there.store, there.path, zarr_format)
+    if there is None or node is None or node.kind != "array":
         return None
     options = array._options._replace(cast_to=None, is_view=False)
-    return type(array)._at(location.at(path, zarr_format), node, options)
+    return type(array)._at(there, node, options)
+
+
+def _beside(store: Store, name: str) -> Location | None:
+    """The location of an array beside one that is opened as the root of a store."""
+    if isinstance(store, DirectoryStore):
+        return Location(DirectoryStore(os.path.dirname(store._folder())), name)
+    if store.is_remote:
+        # Import time: most arrays with labels are in a group, or in files.
+        from zarrix._stores.remote.store import RemoteStore
+
+        if not isinstance(store, RemoteStore):
+            return None
+        above, slash, _ = store.url.rstrip("/").rpartition("/")
+        if slash and not above.endswith("/"):
+            return Location(store._at_url(above), name)
+    return None
 
 
 def axis_of(coordinate: ArrayFacts, name: str) -> Axis:

@@ -207,25 +207,22 @@ class Subset(Mapping[str, Any]):
         >>> part["z"].shape, part["z"][0]
         ((30,), np.int64(20))
         """
-        subset = self
-        if grid == "source":
-            subset = self._aligned(is_grown=align == "out")
-        elif grid not in ("same", "rectilinear") or align is not None:
-            raise ValueError(
-                f"grid is 'same', 'source' or 'rectilinear', not {grid!r}; align='out' is for "
-                "'source'"
-            )
-        made: Group = on_demand("copy")(subset.as_store(grid == "rectilinear"), dest, **options)
+        store = self.as_store(grid, align=align)
+        made: Group = on_demand("copy")(store, dest, **options)
         return made
 
-    def as_store(self, is_rectilinear: bool = False) -> SubsetStore:
+    def as_store(
+        self,
+        grid: Literal["same", "source", "rectilinear"] = "same",
+        *,
+        align: Literal["out"] | None = None,
+    ) -> SubsetStore:
         """The subset as a read-only store, which everything that takes a store takes.
 
         Parameters
         ----------
-        is_rectilinear : bool
-            Whether the first and the last chunk along an axis are cut, as by `copy` with
-            ``grid="rectilinear"``.
+        grid, align : str, optional
+            As for `copy`.
 
         Returns
         -------
@@ -234,7 +231,8 @@ class Subset(Mapping[str, Any]):
         Raises
         ------
         LabelError
-            An array has another length along a dimension than its coordinate.
+            An array has another length along a dimension than its coordinate; or, with
+            ``grid="source"``, the subset does not begin and end at borders of chunks.
 
         Examples
         --------
@@ -244,9 +242,16 @@ class Subset(Mapping[str, Any]):
         >>> zarr.open(root.isel(x=slice(2)).as_store(), mode="r")["z"][:]
         array([1, 2])
         """
-        views = {name: self[name] for name in self}
-        if is_rectilinear and self._group.zarr_format == 2:
+        if grid not in ("same", "source", "rectilinear") or (align and grid != "source"):
+            raise ValueError(
+                f"grid is 'same', 'source' or 'rectilinear', not {grid!r}; align='out' is for "
+                "'source'"
+            )
+        if grid == "rectilinear" and self._group.zarr_format == 2:
             raise ValueError("grid='rectilinear' needs v3, and the group has v2")
+        subset = self._aligned(is_grown=align == "out") if grid == "source" else self
+        views = {name: subset[name] for name in subset}
+        is_rectilinear = grid == "rectilinear"
         return SubsetStore(views, self._group.attrs.asdict(), is_rectilinear=is_rectilinear)
 
     def _aligned(self, *, is_grown: bool) -> Subset:

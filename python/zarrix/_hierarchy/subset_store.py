@@ -187,6 +187,17 @@ class SubsetStore(PythonStore):
             self.kept += stored is not None
         return None if stored is None else bytes(stored)
 
+    def shown_ranges(self) -> str:
+        """The ranges of indices that are taken of each array, for people."""
+        shown = []
+        for name, part in self._parts.items():
+            axes = [
+                f"{one[0]}:{one[0] + one[2]}" if isinstance(one, tuple) else "..."
+                for one in part.view._axes
+            ]
+            shown.append(f"{name or '/'}[{','.join(axes)}]")
+        return ", ".join(shown)
+
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
         self._forbid_changes()
 

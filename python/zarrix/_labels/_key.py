@@ -18,6 +18,7 @@ import numpy.typing as npt
 from zarrix._errors import LabelError, shorten
 from zarrix._labels._axis import Axis
 from zarrix._labels._dates import instant_of, period_of
+from zarrix._labels._text import Written, key_of
 from zarrix._selection.basic import AxisSelection
 
 __all__ = ["Manner", "indices_of"]
@@ -76,6 +77,8 @@ def indices_of(axis: Axis, key: Any, manner: Manner = _EXACT) -> AxisSelection |
     LabelError
         A label is not there, or not one of the axis.
     """
+    if isinstance(key, Written):
+        key = key_of(axis, key)
     period = _period(axis, manner)
     if isinstance(key, slice):
         if period is not None:

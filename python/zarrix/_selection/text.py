@@ -50,4 +50,7 @@ def _index(text: str) -> Any:
         return numbers[0]
     if len(numbers) in (2, 3):
         return slice(*numbers)
-    raise ValueError(f"{text!r} is not an index or a slice, such as 3 or 10:20")
+    raise ValueError(
+        f"{text!r} is not an index or a slice, such as 3 or 10:20; labels, such as dates, are "
+        "selected by --sel"
+    )

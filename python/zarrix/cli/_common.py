@@ -18,6 +18,7 @@ __all__ = [
     "EXIT_CODES",
     "PATH",
     "add_common",
+    "add_selecting",
     "add_writing",
     "check_options",
     "checked",
@@ -65,6 +66,17 @@ def add_common(parser: argparse.ArgumentParser, *, store: bool = True) -> None:
             metavar="KEY=VALUE",
             help="an option of the URLs of the call, under fsspec's name; may be repeated",
         )
+
+
+def add_selecting(parser: argparse.ArgumentParser) -> None:
+    """Add the option that selects by labels."""
+    parser.add_argument(
+        "--sel",
+        default="",
+        metavar="LABELS",
+        help="labels by dimension, time=2020-01:2020-06,lat=30:60: dates, numbers, names; a slice "
+        "has both ends in it",
+    )
 
 
 def add_writing(parser: argparse.ArgumentParser, *, resume: bool = True) -> None:

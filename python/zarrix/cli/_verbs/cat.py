@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from zarrix.cli._common import PATH, add_common, options_of, whole
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of, whole
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SELECTION",
         help="indices and slices, 0,:,200:456, or by dimension, t=0,y=200:456",
     )
+    add_selecting(parser)
     parser.add_argument(
         "--format",
         choices=("text", "csv", "json", "npy", "raw"),
@@ -50,16 +51,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     import numpy as np
 
     # Import time, too.
-    from zarrix._array.dimension_names import names_of
-    from zarrix._selection.text import selection_of
     from zarrix.cli._failures import UsageError
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import array_at, key_in
 
-    node = open_path(arguments.path, options_of(arguments, arguments.path))
-    if not hasattr(node, "shape"):
-        raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
-    names = names_of(node)
-    value = np.asarray(node[selection_of(arguments.select, names, node.ndim) or ...])
+    node = array_at(arguments.path, options_of(arguments, arguments.path))
+    key = key_in(node, arguments.select, arguments.sel)
+    value = np.asarray(node.oindex[key] if arguments.sel else node[key or ...])
     if arguments.format in ("npy", "raw"):
         _write_bytes(np, value, arguments.format)
     elif ui.json or arguments.format == "json":

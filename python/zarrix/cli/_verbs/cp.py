@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from zarrix.cli._common import PATH, add_common, add_writing, options_of, whole
+from zarrix.cli._common import PATH, add_common, add_selecting, add_writing, options_of, whole
 from zarrix.cli._ui import Ui
 
 if TYPE_CHECKING:
@@ -30,6 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=whole(1, 1024), default=8, metavar="N",
         help="values in flight at once (default 8)",
     )  # fmt: skip
+    add_selecting(parser)
+    parser.add_argument(
+        "--grid", choices=("same", "source", "rectilinear"), default="same",
+        help="chunks of what --sel selects: encoded anew at its borders, all of the source, or the "
+        "first and the last one cut (v3)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--align", choices=("out",), help="for --grid source: more elements, up to whole chunks"
+    )
     add_writing(parser)
     add_common(parser)
 
@@ -52,6 +61,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.cli._path import located, new_location
 
     source = located(arguments.source, options_of(arguments, arguments.source))
+    if arguments.sel:
+        source = _part(arguments, ui)
     dest = new_location(arguments.dest, options_of(arguments, arguments.dest))
     node = source.find()
     assert node is not None  # `located` has found it.
@@ -79,6 +90,22 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     finish(dest, arguments, node.zarr_format)
     _tell(counts, arguments, ui)
     return 0
+
+
+def _part(arguments: argparse.Namespace, ui: Ui) -> Location:
+    """The part that ``--sel`` selects, as the source of the copy."""
+    # Import time: most copies are of all.
+    from zarrix._nodes.location import Location
+    from zarrix.cli._selected import store_at
+
+    options = options_of(arguments, arguments.source)
+    is_grown = arguments.align == "out"
+    part = store_at(
+        arguments.source, options, arguments.sel, grid=arguments.grid, is_grown=is_grown
+    )
+    if is_grown:
+        ui.note(f"taken up to whole chunks: {part.shown_ranges()}")
+    return Location(part)
 
 
 def finish(dest: Location, arguments: argparse.Namespace, zarr_format: Literal[2, 3]) -> None:

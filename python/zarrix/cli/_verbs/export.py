@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from zarrix.cli._common import PATH, add_common, add_writing, checked, option, options_of
+from zarrix.cli._common import (
+    PATH,
+    add_common,
+    add_selecting,
+    add_writing,
+    checked,
+    option,
+    options_of,
+)
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -30,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--option", type=option, action="append", default=[], metavar="KEY=VALUE",
         help="an option of the format (zarrix formats); may be repeated",
     )  # fmt: skip
+    add_selecting(parser)
     add_writing(parser)
     add_common(parser)
 
@@ -37,12 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Export, and print what was written."""
     # Import time: --help does not need it.
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import node_at
     from zarrix.convert import export
 
     to_output = arguments.dest == "-"
     options = checked(arguments, "x" if to_output else arguments.dest, "write")
-    node = open_path(arguments.source, options_of(arguments, arguments.source))
+    node = node_at(arguments.source, options_of(arguments, arguments.source), arguments.sel)
     call = {"format": arguments.format, "memory": arguments.memory, **options}
     if to_output and not arguments.dry_run:
         return _to_output(node, arguments, ui, call)

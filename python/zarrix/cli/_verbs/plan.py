@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix plan data.zarr/rgb -s 0,:,0:100,0:100",)
@@ -21,22 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SELECTION",
         help="indices and slices, 0,:,200:456, or by dimension, t=0,y=200:456",
     )
+    add_selecting(parser)
     add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the plan of a read."""
     # Import time: --help does not need it.
-    from zarrix._array.dimension_names import names_of
-    from zarrix._selection.text import selection_of
-    from zarrix.cli._failures import UsageError
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import array_at, key_in
 
-    node = open_path(arguments.path, options_of(arguments, arguments.path))
-    if not hasattr(node, "shape"):
-        raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
-    names = names_of(node)
-    plan = node.plan(selection_of(arguments.select, names, node.ndim) or ...)
+    node = array_at(arguments.path, options_of(arguments, arguments.path))
+    plan = node.plan(key_in(node, arguments.select, arguments.sel) or ...)
     if ui.json:
         ui.document(dataclasses.asdict(plan))
     else:

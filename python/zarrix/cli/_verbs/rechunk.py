@@ -8,6 +8,7 @@ from typing import Any
 from zarrix.cli._common import (
     CHUNKS,
     add_common,
+    add_selecting,
     add_writing,
     codec,
     lengths,
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="round floating-point numbers by at most so much (default: every value is kept)",
     )  # fmt: skip
     parser.add_argument("--to-format", type=int, choices=(2, 3), help="Zarr v2 or v3")
+    add_selecting(parser)
     add_writing(parser)
     add_common(parser)
 
@@ -45,10 +47,15 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Rechunk, and print what was done."""
     # Import time: --help does not need them.
     from zarrix.cli._path import store_of
+    from zarrix.cli._selected import node_at
     from zarrix.jobs import rechunk
 
+    options = options_of(arguments, arguments.source)
+    source = store_of(arguments.source, options)
+    if arguments.sel:
+        source = node_at(arguments.source, options, arguments.sel)
     result: Any = rechunk(
-        store_of(arguments.source, options_of(arguments, arguments.source)),
+        source,
         store_of(arguments.dest, options_of(arguments, arguments.dest)),
         chunks=arguments.chunks,
         shards=arguments.shards,

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from zarrix.cli._common import PATH, add_common, options_of, whole
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of, whole
 from zarrix.cli._ui import Ui
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="indices and slices, 0,:,200:456, or by dimension, t=0,y=200:456; the first plane "
         "of what it leaves is shown",
     )  # fmt: skip
+    add_selecting(parser)
     parser.add_argument(
         "--kind",
         choices=("rgb", "gray", "flow", "depth", "labels", "mask", "complex"),
@@ -61,14 +62,15 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Draw the picture."""
     # Import time: --help does not need them.
     from zarrix.cli._failures import UsageError
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import array_at, key_in, written
     from zarrix.viewer import _terminal
     from zarrix.viewer._answers import Refused
     from zarrix.viewer._picture import picture_of
 
-    node = open_path(arguments.path, options_of(arguments, arguments.path))
-    if not hasattr(node, "shape"):
-        raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
+    node = array_at(arguments.path, options_of(arguments, arguments.path))
+    selection = arguments.select
+    if arguments.sel:
+        selection = written(key_in(node, selection, arguments.sel))
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     how = arguments.protocol
     if how == "auto":
@@ -80,7 +82,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         picture = picture_of(
             node,
             arguments.path,
-            arguments.select,
+            selection,
             kind=arguments.kind,
             range=arguments.range,
             size=(height, width),

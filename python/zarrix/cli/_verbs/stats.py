@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zarrix.cli._common import PATH, add_common, options_of, whole
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of, whole
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix stats data.zarr/depth", "zarrix stats x.npy --hist 4")
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Q",
         help="a quantile, 0 to 1; may be repeated",
     )  # fmt: skip
+    add_selecting(parser)
     add_common(parser)
 
 
@@ -39,10 +40,10 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the statistics."""
     # Import time: --help does not need them.
     from zarrix.cli._failures import UsageError
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import node_at
     from zarrix.jobs import statistics
 
-    node = open_path(arguments.path, options_of(arguments, arguments.path))
+    node = node_at(arguments.path, options_of(arguments, arguments.path), arguments.sel)
     if not hasattr(node, "shape"):
         raise UsageError(f"{arguments.path} is a group; name one of its arrays ('zarrix ls')")
     found = statistics(
