@@ -338,10 +338,19 @@ class ObjectStore(Store):
     ``header:<name>``, and ``cache``, a local folder of at most about ``cache_bytes``; an unknown
     one is an error. Those of HDFS are ``user``, ``replication``, ``locks``, a folder of lock files,
     and Hadoop's properties. The first request is made on first use.
+
+    ``credentials`` has ``label``, its name in messages, and ``fetch()``, which is called on a
+    thread of its own and returns values and the end of their life in Unix seconds or None, or text
+    that says why there are none.
     """
 
     def __new__(
-        cls, service: str, bucket: str, prefix: str, options: dict[str, str]
+        cls,
+        service: str,
+        bucket: str,
+        prefix: str,
+        options: dict[str, str],
+        credentials: Any = None,
     ) -> ObjectStore: ...
     @property
     def url(self) -> str:

@@ -111,6 +111,7 @@ _ON_DEMAND = {
     "WrapperStore": "zarrix._stores.wrapper",
     # Names in pickles of stores.
     "_FileSystemPickle": "zarrix._stores.fsspec_pickle",
+    "_function_named": "zarrix._stores.remote.provided",
     "_unpickled_secrets": "zarrix._stores.secrets",
 }
 

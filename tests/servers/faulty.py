@@ -59,7 +59,7 @@ class FaultyServer:
     rounds: list[int] = field(default_factory=list)
 
     def __enter__(self) -> FaultyServer:
-        handler = type("Handler", (_Handler,), {"faulty": self})
+        handler = type("Handler", (self.handler(),), {"faulty": self})
         self._server = _Quiet(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self._lock = threading.Lock()
@@ -74,6 +74,10 @@ class FaultyServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def handler(self) -> type[_Handler]:
+        """The class that answers a request."""
+        return _Handler
 
     def arrive(self, method: str, key: str) -> None:
         """Write a request down, and wait for the others of its round trip."""

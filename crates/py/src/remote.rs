@@ -1,12 +1,15 @@
 //! `ObjectStore` as a Python class.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarrix_store::{Bucket, Service};
+use zarrix_store::{Bucket, CredentialSource, Fresh, Service};
 
+use crate::callback;
 use crate::store::{Store, detached};
+use crate::workers;
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
 pub struct ObjectStore {
@@ -45,17 +48,56 @@ fn hdfs() -> PyResult<Service> {
     ))
 }
 
+/// An object whose `fetch()` returns a dict of values, and the end of their life in Unix seconds or
+/// None; its `label` is its name in messages.
+pub struct SourceArg(CredentialSource);
+
+impl FromPyObject<'_, '_> for SourceArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let name: String = object.getattr("label")?.extract()?;
+        // The source holds the object, so that no other one gets this address.
+        let (id, object) = (object.as_ptr() as usize, object.to_owned().unbind());
+        Ok(Self(CredentialSource::new(id, name, move || fetch(&object))))
+    }
+}
+
+fn fetch(source: &Py<PyAny>) -> Result<Fresh, String> {
+    workers::adopt_once();
+    let fetched = callback::attached(|py| {
+        let answer = callback::method(source.bind(py), "fetch", ())?;
+        let problem: Option<String> = answer.extract().ok();
+        if let Some(problem) = problem {
+            return Ok(Err(problem));
+        }
+        let (values, expires): (BTreeMap<String, String>, Option<f64>) = answer.extract()?;
+        Ok(Ok((values, expires)))
+    });
+    // Which values it was about is not told.
+    let (values, expires) = fetched.map_err(|_| "returned no credentials".to_owned())??;
+    // What no clock can show does not expire.
+    let expires = expires.and_then(|seconds| {
+        let since = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
+        UNIX_EPOCH.checked_add(since)
+    });
+    Ok(Fresh { values, expires })
+}
+
 #[pymethods]
 impl ObjectStore {
     #[new]
+    #[pyo3(signature = (service, bucket, prefix, options, credentials = None))]
     fn new(
         py: Python<'_>,
         service: ServiceArg,
         bucket: String,
         prefix: &str,
         options: BTreeMap<String, String>,
+        credentials: Option<SourceArg>,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let bucket = Bucket { service: service.0, name: bucket, options };
+        let credentials = credentials.map(|credentials| credentials.0);
+        let bucket = Bucket { service: service.0, name: bucket, options, credentials };
         let store = detached(py, || zarrix_store::ObjectStore::new(bucket, prefix))?;
         let shared = Store::new(store.clone());
         Ok(PyClassInitializer::from(shared).add_subclass(Self { store }))

@@ -82,6 +82,14 @@ pub fn is_late() -> bool {
     !ending.is_null() && unsafe { ffi::PyGILState_GetThisThreadState() } != ending
 }
 
+/// Gives this thread, which is not a worker of the pool, a state like theirs if it has none.
+pub fn adopt_once() {
+    // SAFETY: always allowed; null where this thread has no state.
+    if unsafe { ffi::PyGILState_GetThisThreadState() }.is_null() {
+        adopt();
+    }
+}
+
 fn adopt() {
     let interpreter = INTERPRETER.load(Ordering::Acquire);
     GATE.pass(|| {

@@ -38,6 +38,7 @@ pub use memory::MemoryStore;
 pub use object::bucket::{Bucket, Service};
 pub use object::budget::{concurrent_requests, set_concurrent_requests, set_most_answer_bytes};
 pub use object::cache::CacheCounts;
+pub use object::source::{CredentialSource, Fresh};
 pub use object::store::ObjectStore;
 pub use parts::FileParts;
 pub use process::wait::warn_after;

@@ -87,9 +87,11 @@ def _native(store: Any, read_only: bool) -> Store | None:
     scheme, bucket, names = _SERVICES[kind]
     config = dict(store.config)
     url = f"{scheme}://{config.pop(bucket)}/{store.prefix or ''}"
-    if store.credential_provider is not None or config.keys() - names.keys():
+    if config.keys() - names.keys():
         return None
     options = {names[name]: _WORDS.get(value, value) for name, value in config.items()}
+    if store.credential_provider is not None:
+        options["credentials"] = store.credential_provider
     try:
         return RemoteStore(url, options, read_only=read_only)
     except (NeedsFsspec, ValueError, PermissionError):
@@ -101,10 +103,10 @@ class ObjectStore(AwaitedStore):
     """An obstore store, under the constructor of zarr-python 3.
 
     If its configuration is complete, this is a `RemoteStore` or `LocalStore` of the engine, with
-    their guarantees. An instance in memory, with a credentials function, or with options that the
-    engine does not support is called through obstore. It is read by ranges of one version. Its
-    writers are serialised among the threads of this process; if several processes write parts of
-    one chunk, the last one wins.
+    their guarantees; the engine calls its credentials function, too. An instance in memory, or with
+    options that the engine does not support, is called through obstore. It is read by ranges of one
+    version. Its writers are serialised among the threads of this process; if several processes
+    write parts of one chunk, the last one wins.
 
     Parameters
     ----------

@@ -95,8 +95,9 @@ def test_a_profile_of_aws_files(tmp_path):
     }
     with pytest.raises(ValueError, match="no profile 'none'"):
         s3.address("s3://b", {}, files | {"AWS_PROFILE": "none"})
-    with pytest.raises(s3.NeedsFsspec):
-        s3.address("s3://b", {"profile": "sso"}, files)
+    found = s3.address("s3://b", {"profile": "sso"}, files)
+    assert found.provider is not None
+    assert found.provider.label == "the profile 'sso' of AWS"
 
 
 def test_no_credentials_are_said_at_once_where_no_machine_gives_them():

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::protocol::Protocol;
+use super::source::CredentialSource;
 use crate::error::{Result, StoreError};
 
 /// How long a request is retried, if the options do not say.
@@ -49,6 +50,8 @@ pub struct Bucket {
     pub name: String,
     /// The options under the service's own names.
     pub options: BTreeMap<String, String>,
+    /// The function that returns credentials, if they expire.
+    pub credentials: Option<CredentialSource>,
 }
 
 impl std::fmt::Debug for Bucket {

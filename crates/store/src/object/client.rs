@@ -15,6 +15,7 @@ use super::answers::Most;
 use super::bucket::{Bucket, Service};
 use super::cache::{Cache, Question};
 use super::connect::{self, Connected};
+use super::credentials::Credentials;
 use super::failure::{self, is_absent, status_of};
 use super::frozen::{Frozen, Known};
 use super::names::is_value;
@@ -37,6 +38,8 @@ pub(super) struct Client {
     /// What is known about the server's conditional writes (`conditions.rs`).
     pub conditions: AtomicU8,
     secrets: Vec<String>,
+    /// Only if they expire.
+    credentials: Option<Arc<Credentials>>,
     pub cache: Option<Arc<Cache>>,
     /// Only if nothing changes.
     frozen: Option<Frozen>,
@@ -69,11 +72,22 @@ impl std::fmt::Debug for Client {
 impl Client {
     pub(super) fn new(bucket: &Bucket) -> Result<Self> {
         let pace = Arc::new(Pace::default());
-        let Connected { store, tree, pages } = connect::connect(bucket, &pace)?;
+        let Connected { store, tree, pages, credentials } = connect::connect(bucket, &pace)?;
         let (conditions, secrets) = (AtomicU8::default(), bucket.secrets());
         let cache = connect::cache(bucket)?.map(Arc::new);
         let (bucket, frozen) = (bucket.clone(), bucket.is_frozen().then(Frozen::default));
-        Ok(Self { bucket, store, tree, pages, conditions, secrets, cache, frozen, pace })
+        Ok(Self {
+            bucket,
+            store,
+            tree,
+            pages,
+            conditions,
+            secrets,
+            credentials,
+            cache,
+            frozen,
+            pace,
+        })
     }
 
     pub(super) fn path(&self, name: &str) -> Result<Path> {
@@ -90,7 +104,9 @@ impl Client {
         name: &str,
         error: &object_store::Error,
     ) -> StoreError {
-        failure::failed(&self.bucket, &self.secrets, operation, name, error)
+        let expiring = self.credentials.iter().flat_map(|credentials| credentials.secrets());
+        let secrets: Vec<String> = self.secrets.iter().cloned().chain(expiring).collect();
+        failure::failed(&self.bucket, &secrets, operation, name, error)
     }
 
     async fn ask(&self, path: &Path, options: GetOptions) -> object_store::Result<Received> {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential};
+use object_store::azure::{AzureConfigKey, AzureCredential, MicrosoftAzureBuilder};
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::list::PaginatedListStore;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
@@ -15,9 +15,11 @@ use super::bucket::{
     Bucket, CACHE_BYTES_OPTION, CACHE_OPTION, HEADER_OPTION, RESPONSE_TIMEOUT, Service,
 };
 use super::cache::Cache;
+use super::credentials::{Credentials, Typed};
 use super::pace::Pace;
 use super::protocol::{FileSystem, Limits, Terms};
 use super::redirect;
+use super::renewing::Renewing;
 use super::transport::Connector;
 use crate::error::Result;
 
@@ -32,18 +34,30 @@ pub(super) struct Connected {
     pub tree: Option<Arc<dyn FileSystem>>,
     /// The same client, if listings come in pages.
     pub pages: Option<Arc<dyn PaginatedListStore>>,
+    /// Its credentials, if they expire.
+    pub credentials: Option<Arc<Credentials>>,
 }
 
 impl Connected {
-    fn paged(store: Arc<impl ObjectStore + PaginatedListStore>) -> Self {
-        Self { store: Arc::clone(&store) as _, tree: None, pages: Some(store) }
+    fn paged<S: ObjectStore + PaginatedListStore>(
+        store: Arc<S>,
+        credentials: Option<Arc<Credentials>>,
+    ) -> Self {
+        let Some(credentials) = credentials else {
+            let pages = Some(Arc::clone(&store) as _);
+            return Self { store, tree: None, pages, credentials: None };
+        };
+        let store = Arc::new(Renewing::new(store, Arc::clone(&credentials)));
+        let pages = Some(Arc::clone(&store) as _);
+        Self { store, tree: None, pages, credentials: Some(credentials) }
     }
 }
 
 /// A client for the bucket; no connection is made yet.
 pub(super) fn connect(bucket: &Bucket, pace: &Arc<Pace>) -> Result<Connected> {
     let response_timeout = bucket.response_timeout()?;
-    let (terms, retry) = (terms(bucket)?, retry(bucket)?);
+    let credentials = Credentials::of(bucket)?;
+    let (terms, retry) = (terms(bucket, credentials.as_ref())?, retry(bucket)?);
     let client = ClientOptions::new()
         .with_user_agent(terms.agent.clone())
         .with_timeout_disabled()
@@ -65,28 +79,40 @@ pub(super) fn connect(bucket: &Bucket, pace: &Arc<Pace>) -> Result<Connected> {
             }
             Arc::new(builder.build().map_err(failed)?)
         }};
+        ($builder:expr, $key:ty, $credential:ty) => {{
+            let mut builder = $builder;
+            if let Some(credentials) = &credentials {
+                builder = builder.with_credentials(Typed::<$credential>::new(credentials));
+            }
+            Connected::paged(build!(builder, $key), credentials)
+        }};
     }
     Ok(match bucket.service {
-        Service::S3 => Connected::paged(build!(
-            AmazonS3Builder::new().with_bucket_name(&bucket.name),
-            AmazonS3ConfigKey
-        )),
-        Service::Gcs => Connected::paged(build!(
-            GoogleCloudStorageBuilder::new().with_bucket_name(&bucket.name),
-            GoogleConfigKey
-        )),
-        Service::Azure => Connected::paged(build!(
-            MicrosoftAzureBuilder::new().with_container_name(&bucket.name),
-            AzureConfigKey
-        )),
+        Service::S3 => {
+            let builder = AmazonS3Builder::new().with_bucket_name(&bucket.name);
+            build!(builder, AmazonS3ConfigKey, AwsCredential)
+        }
+        Service::Gcs => {
+            let builder = GoogleCloudStorageBuilder::new().with_bucket_name(&bucket.name);
+            build!(builder, GoogleConfigKey, GcpCredential)
+        }
+        Service::Azure => {
+            let builder = MicrosoftAzureBuilder::new().with_container_name(&bucket.name);
+            build!(builder, AzureConfigKey, AzureCredential)
+        }
         Service::Http => {
             let store = build!(HttpBuilder::new().with_url(&bucket.name), ClientConfigKey);
-            Connected { store, tree: None, pages: None }
+            let store: Arc<dyn ObjectStore> = match &credentials {
+                Some(credentials) => Arc::new(Renewing::new(store, Arc::clone(credentials))),
+                None => store,
+            };
+            Connected { store, tree: None, pages: None, credentials }
         }
         Service::Other(protocol) => {
             let tree = (protocol.connect)(further(bucket, pace)?);
             let tree = tree.map_err(|reason| bucket.invalid(&reason))?;
-            Connected { store: Arc::clone(&tree) as _, tree: Some(tree), pages: None }
+            let store = Arc::clone(&tree) as _;
+            Connected { store, tree: Some(tree), pages: None, credentials: None }
         }
     })
 }
@@ -120,7 +146,7 @@ fn retry(bucket: &Bucket) -> Result<RetryConfig> {
 }
 
 /// The terms on which to open connections for requests with the caller's headers.
-fn terms(bucket: &Bucket) -> Result<redirect::Terms> {
+fn terms(bucket: &Bucket, credentials: Option<&Arc<Credentials>>) -> Result<redirect::Terms> {
     let mut headers = HeaderMap::new();
     for (name, value) in &bucket.options {
         let Some(name) = name.strip_prefix(HEADER_OPTION) else { continue };
@@ -128,8 +154,10 @@ fn terms(bucket: &Bucket) -> Result<redirect::Terms> {
         let value = HeaderValue::try_from(value);
         headers.insert(name, value.map_err(|_| bucket.invalid("a header's value"))?);
     }
+    let is_http = bucket.service == Service::Http;
     Ok(redirect::Terms {
         headers,
+        credentials: credentials.filter(|_| is_http).cloned(),
         agent: HeaderValue::from_static(concat!("zarrix/", env!("CARGO_PKG_VERSION"))),
         connect_timeout: RESPONSE_TIMEOUT.min(Duration::from_secs(5)).min(bucket.timeout()?),
         idle_timeout: Duration::from_secs(30),

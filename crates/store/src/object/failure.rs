@@ -37,6 +37,9 @@ pub(super) enum ExchangeFailure {
          them in storage_options or the environment, or anon=True for public data"
     )]
     NoCredentials,
+    /// The program's function gave no credentials.
+    #[error("{reason}")]
+    Credentials { reason: String, is_late: bool },
 }
 
 impl From<ExchangeFailure> for HttpError {
@@ -61,7 +64,10 @@ pub(super) fn failed(
     let refusal = match (error, exchange) {
         (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, _) => Refusal::Denied,
         (Error::NotFound { .. }, _) => Refusal::Missing,
-        (_, Some(ExchangeFailure::NoCredentials)) => Refusal::Denied,
+        (_, Some(ExchangeFailure::Credentials { is_late: true, .. })) => Refusal::TimedOut,
+        (_, Some(ExchangeFailure::NoCredentials | ExchangeFailure::Credentials { .. })) => {
+            Refusal::Denied
+        }
         _ if is_missing_bucket(error) => Refusal::Missing,
         (_, Some(ExchangeFailure::TooLong(_))) => Refusal::TooLong,
         (_, Some(ExchangeFailure::NotAnAnswer(_))) => Refusal::Failed,
@@ -72,6 +78,7 @@ pub(super) fn failed(
         },
     };
     let reason = match (exchange, refusal) {
+        (Some(ExchangeFailure::Credentials { reason, .. }), _) => reason.clone(),
         (Some(ExchangeFailure::TooLong(_) | ExchangeFailure::NotAnAnswer(_)), _) => {
             innermost(error)
         }
@@ -137,6 +144,36 @@ pub(super) fn is_passing(error: &Error) -> bool {
     match status_of(error) {
         Some(status) => status >= 500 || matches!(status, 408 | 409 | 429),
         None => transport_kind(error).is_some(),
+    }
+}
+
+/// What an error says about the credentials of its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// They have ended.
+    Expired,
+    /// They may not do this, or they have ended: some servers say no more.
+    Denied,
+    /// Nothing.
+    Other,
+}
+
+impl Verdict {
+    pub(super) fn is_refusal(self) -> bool {
+        self != Self::Other
+    }
+}
+
+pub(super) fn verdict(error: &Error) -> Verdict {
+    let Some(status @ (400 | 401 | 403)) = status_of(error) else { return Verdict::Other };
+    let text = error.to_string();
+    match (status, tag(&text, "Code")) {
+        (401, _) => Verdict::Expired,
+        (_, Some(code)) if code.starts_with("ExpiredToken") => Verdict::Expired,
+        (403, _) | (_, Some("InvalidToken" | "TokenRefreshRequired")) => Verdict::Denied,
+        // The answer to HEAD has no body that would say more.
+        (_, None) if text.trim_end().ends_with("400 Bad Request:") => Verdict::Expired,
+        _ => Verdict::Other,
     }
 }
 

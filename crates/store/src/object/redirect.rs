@@ -6,6 +6,7 @@
 //! server is followed with the headers. A redirect to another server is followed by the plain
 //! client without them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{HOST, HeaderValue, LOCATION};
@@ -15,6 +16,7 @@ use object_store::client::{
 };
 use reqwest::Url;
 
+use super::credentials::Credentials;
 use super::failure::perhaps_passing;
 
 /// The same limit as the client's own.
@@ -24,23 +26,30 @@ const MOST_REDIRECTS: usize = 10;
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub headers: HeaderMap,
+    /// More headers, which expire.
+    pub credentials: Option<Arc<Credentials>>,
     pub agent: HeaderValue,
     pub connect_timeout: Duration,
     pub idle_timeout: Duration,
     pub allow_http: bool,
 }
 
+/// The headers of a request that expire.
+#[derive(Clone)]
+struct Expiring(Arc<HeaderMap>);
+
 /// A client that adds the caller's headers.
 #[derive(Debug)]
 pub(super) struct WithHeaders {
     headers: HeaderMap,
+    credentials: Option<Arc<Credentials>>,
     client: HttpClient,
 }
 
 impl WithHeaders {
     /// `None` if the caller gave no headers.
     pub(super) fn new(terms: &Terms) -> reqwest::Result<Option<Self>> {
-        if terms.headers.is_empty() {
+        if terms.headers.is_empty() && terms.credentials.is_none() {
             return Ok(None);
         }
         let client = reqwest::Client::builder()
@@ -50,7 +59,17 @@ impl WithHeaders {
             .https_only(!terms.allow_http)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Some(Self { headers: terms.headers.clone(), client: HttpClient::new(client) }))
+        let (headers, credentials) = (terms.headers.clone(), terms.credentials.clone());
+        Ok(Some(Self { headers, credentials, client: HttpClient::new(client) }))
+    }
+
+    /// Gives `request` the headers that expire, with which [`execute`](Self::execute) sends it.
+    pub(super) async fn add_expiring(&self, request: &mut HttpRequest) -> Result<(), HttpError> {
+        if let Some(credentials) = &self.credentials {
+            let headers = credentials.headers().await?;
+            request.extensions_mut().insert(Expiring(headers));
+        }
+        Ok(())
     }
 
     /// Sends `request` with the headers; a redirect to another server is requested through `plain`.
@@ -61,9 +80,11 @@ impl WithHeaders {
     ) -> Result<HttpResponse, HttpError> {
         let mut left = MOST_REDIRECTS;
         let mut request = request;
+        let expiring = request.extensions().get::<Expiring>().cloned();
+        let expiring = expiring.map_or_else(Arc::default, |expiring| expiring.0);
         loop {
             let again = again(&request);
-            for (name, value) in &self.headers {
+            for (name, value) in self.headers.iter().chain(expiring.iter()) {
                 request.headers_mut().insert(name.clone(), value.clone());
             }
             let here = request.uri().to_string();

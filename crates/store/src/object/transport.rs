@@ -73,9 +73,13 @@ struct Transport {
 
 #[async_trait]
 impl HttpService for Transport {
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         if is_metadata_service(&request) {
             return self.ask_metadata_service(request).await;
+        }
+        if let Some(client) = &self.with_headers {
+            // Before the permit: the function that is called for them may send requests itself.
+            client.add_expiring(&mut request).await?;
         }
         let pause = {
             let _permit = budget::permit().await;

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zarrix._stores.redaction import public_url
+from zarrix._stores.remote import providers
 from zarrix._stores.remote.options import Address, Options, split, text
 
 __all__ = ["address"]
@@ -27,6 +28,8 @@ _VARIABLES = {
     "client_secret": "AZURE_STORAGE_CLIENT_SECRET",
     "tenant_id": "AZURE_STORAGE_TENANT_ID",
 }
+# Those of the environment have no effect beside a function.
+_SIGNING = ("account_key", "sas_token", "client_id", "client_secret", "tenant_id")
 # The names of options in a connection string.
 _CONNECTION = {
     "AccountName": "account_name",
@@ -42,31 +45,22 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     # abfs://container@account.dfs.core.windows.net/path
     container, at, account = host.partition("@")
     options = Options(given)
-    taken = {name: options.take(name) for name in _VARIABLES}
-    found: dict[str, Any] = {
-        name: value or environment.get(_VARIABLES[name]) for name, value in taken.items()
-    }
-    found["account_name"] = found["account_name"] or environment.get("AZURE_STORAGE_ACCOUNT")
-    connection = found.pop("connection_string") or ""
-    for part in filter(None, connection.split(";")):
-        name, _, value = part.partition("=")
-        if name in _CONNECTION:
-            found[_CONNECTION[name]] = value
+    provider = providers.taken(options, "az")
+    found = _of_names(options, environment)
     if at:
         found["account_name"] = account.partition(".")[0]
     credential = options.take("credential")
+    if credential is not None and provider is None:
+        provider = providers.of_object("az", credential)
     if isinstance(credential, str):
         found["sas_token" if "sig=" in credential else "account_key"] = credential
     anon = options.take("anon")
     secret = found["account_key"] or found["sas_token"] or found["client_secret"]
-    if anon or (anon is None and not secret and not found["client_id"]):
+    if provider is not None:
+        found |= dict.fromkeys(_SIGNING)
+    elif anon or (anon is None and not secret and not found["client_id"]):
         found["skip_signature"] = True
-    endpoint = options.take("account_host", "endpoint_url")
-    if endpoint:
-        found["azure_endpoint"] = endpoint if "://" in endpoint else f"https://{endpoint}"
-    found["allow_http"] = str(found.get("azure_endpoint", "")).startswith("http://")
-    found["timeout"] = options.take("timeout")
-    found["max_retries"] = options.take("retries", "max_retries")
+    found |= _connection(options, found)
     options.finish(_ONLY_FSSPEC)
     native = {name: text(value) for name, value in found.items() if value is not None}
     if native.get("sas_token", "").startswith("?"):
@@ -77,4 +71,33 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
             "or set AZURE_STORAGE_ACCOUNT_NAME"
         )
     shown = f"az://{container}/{prefix}" if prefix else f"az://{container}"
-    return Address("az", container, prefix, shown, native, has_credentials=bool(secret or anon))
+    has_credentials = provider is not None or bool(secret or anon)
+    return Address("az", container, prefix, shown, native, has_credentials, provider)
+
+
+def _of_names(options: Options, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The options that also have a variable or are in a connection string."""
+    taken = {name: options.take(name) for name in _VARIABLES}
+    found: dict[str, Any] = {
+        name: value or environment.get(_VARIABLES[name]) for name, value in taken.items()
+    }
+    found["account_name"] = found["account_name"] or environment.get("AZURE_STORAGE_ACCOUNT")
+    connection = found.pop("connection_string") or ""
+    for part in filter(None, connection.split(";")):
+        name, _, value = part.partition("=")
+        if name in _CONNECTION:
+            found[_CONNECTION[name]] = value
+    return found
+
+
+def _connection(options: Options, named: Mapping[str, Any]) -> dict[str, Any]:
+    """The server, and how long requests are retried."""
+    endpoint = options.take("account_host", "endpoint_url") or named.get("azure_endpoint")
+    if endpoint and "://" not in endpoint:
+        endpoint = f"https://{endpoint}"
+    return {
+        "azure_endpoint": endpoint,
+        "allow_http": str(endpoint).startswith("http://"),
+        "timeout": options.take("timeout"),
+        "max_retries": options.take("retries", "max_retries"),
+    }

@@ -7,7 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from zarrix._stores.remote import providers
 from zarrix._stores.remote.options import Address, NeedsFsspec, Options, split, text
+from zarrix._stores.remote.provided import Provider
+from zarrix._stores.remote.sources import google
 
 __all__ = ["address"]
 
@@ -26,14 +29,20 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     options = Options(given)
     for name in ("project", "access", "consistency", "default_location", "secure_serialize"):
         options.take(name)
+    provider = providers.taken(options, "gs")
     token = options.take("token")
-    found = _credentials("anon" if options.take("anon") else token, environment)
+    anon = options.take("anon")
+    found: dict[str, Any] = {}
+    if provider is None and not anon:
+        provider = _provider(token, environment)
+    if provider is None:
+        found = _credentials("anon" if anon else token, environment)
     endpoint = options.take("endpoint_url") or environment.get("STORAGE_EMULATOR_HOST")
     if endpoint:
         endpoint = endpoint if "://" in endpoint else f"http://{endpoint}"
         found["google_base_url"] = endpoint.rstrip("/")
         found["allow_http"] = endpoint.startswith("http://")
-        if token in (None, "anon"):
+        if provider is None and token in (None, "anon"):
             # An emulator has no accounts; without a token, a write would ask the machine's metadata
             # server.
             found = {**found, "skip_signature": None, "google_bearer_token": "anonymous"}
@@ -48,7 +57,26 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         "google_bearer_token",
         "skip_signature",
     }
-    return Address("gs", bucket, prefix, shown, native, has_credentials=bool(known & set(native)))
+    has_credentials = provider is not None or bool(known & set(native))
+    return Address("gs", bucket, prefix, shown, native, has_credentials, provider)
+
+
+def _provider(token: Any, environment: Mapping[str, str]) -> Provider | None:
+    """What fetches tokens that the engine cannot fetch itself."""
+    if token in (None, "google_default"):
+        token = environment.get("GOOGLE_APPLICATION_CREDENTIALS")
+    if not isinstance(token, str):
+        return providers.of_object("gs", token)
+    return providers.of_google_file(token) if _kind(token) in google.KINDS else None
+
+
+def _kind(path: str) -> str:
+    """The type of account in a file; empty without one."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return str(json.load(file).get("type", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
 
 
 def _credentials(token: Any, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -61,9 +89,7 @@ def _credentials(token: Any, environment: Mapping[str, str]) -> dict[str, Any]:
     if token in (None, "google_default", "cloud"):
         return {"google_application_credentials": environment.get("GOOGLE_APPLICATION_CREDENTIALS")}
     if os.path.exists(token):
-        with open(token, encoding="utf-8") as file:
-            kind = json.load(file).get("type")
-        if kind == "service_account":
+        if _kind(token) == "service_account":
             return {"google_service_account": token}
         return {"google_application_credentials": token}
     return {"google_bearer_token": token}

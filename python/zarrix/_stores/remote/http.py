@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from zarrix._stores.redaction import public_url
+from zarrix._stores.remote import providers
 from zarrix._stores.remote.options import Address, NeedsFsspec, Options, text
 
 __all__ = ["address"]
@@ -32,6 +33,7 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         raise ValueError(f"{public_url(url)!r} names no host")
     host = parts.netloc.rpartition("@")[2]
     options = Options(given)
+    provider = providers.taken(options, "http")
     client = options.inner("client_kwargs")
     found: dict[str, Any] = {
         "allow_http": parts.scheme == "http",
@@ -49,4 +51,5 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     native = {name: text(value) for name, value in found.items() if value is not None}
     bucket, prefix = f"{parts.scheme}://{host}", unquote(parts.path).strip("/")
     shown = f"{bucket}/{prefix}" if prefix else bucket
-    return Address("http", bucket, prefix, shown, native, has_credentials=bool(headers))
+    has_credentials = provider is not None or bool(headers)
+    return Address("http", bucket, prefix, shown, native, has_credentials, provider)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zarrix._stores.redaction import public_url
+from zarrix._stores.remote.provided import Provider
 
 __all__ = [
     "WITHOUT_EFFECT",
@@ -63,7 +64,7 @@ class UnknownOption(Exception):
 class Address:
     """A service, a bucket in it, a prefix in the bucket, and the options of the service.
 
-    ``url`` is for messages, and contains no credentials.
+    ``url`` is for messages, and contains no credentials. ``provider`` gives those that expire.
     """
 
     service: str
@@ -72,6 +73,7 @@ class Address:
     url: str
     options: dict[str, str] = field(default_factory=dict, repr=False)
     has_credentials: bool = False
+    provider: Provider | None = None
 
 
 class Options:
@@ -86,6 +88,10 @@ class Options:
         self._known.update(names)
         found = [self._left.pop(name) for name in names if name in self._left]
         return found[0] if found else None
+
+    def has(self, name: str) -> bool:
+        """Whether ``name`` was passed and not taken yet."""
+        return self._left.get(name, False) is not False
 
     def inner(self, name: str) -> Options:
         """The options inside the option ``name``."""

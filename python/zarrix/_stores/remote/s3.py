@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import configparser
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from zarrix._stores.redaction import public_url
-from zarrix._stores.remote.options import Address, NeedsFsspec, Options, split, text
+from zarrix._stores.remote import providers
+from zarrix._stores.remote.options import Address, Options, split, text
+from zarrix._stores.remote.provided import Provider
+from zarrix._stores.remote.sources.aws_files import Profile, profile_of
+from zarrix._stores.remote.sources.aws_profile import expires
 
 __all__ = ["address"]
 
@@ -31,9 +33,8 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
     bucket, prefix = split(url)
     options = Options({**_of_fsspec(environment), **given})
     client, config = options.inner("client_kwargs"), options.inner("config_kwargs")
-    profile = _profile(options.take("profile") or client.take("profile_name"), environment)
-    found = _found_credentials(options, client, profile, environment)
-    has_credentials = any(found.values())
+    found, provider, profile = _found_credentials(options, client, environment)
+    has_credentials = provider is not None or any(found.values())
     if not has_credentials and environment.get("AWS_EC2_METADATA_DISABLED") == "true":
         raise PermissionError(
             f"no credentials for {public_url(url)}: pass key= and secret=, or anon=True for public "
@@ -59,13 +60,15 @@ def address(url: str, given: Mapping[str, Any], environment: Mapping[str, str]) 
         found["allow_invalid_certificates"] = True
     if options.take("requester_pays"):
         found["aws_request_payer"] = True
-    found["timeout"] = options.take("timeout")
-    found["max_retries"] = options.take("retries", "max_retries")
-    found |= options.take("config") or {}
+    found |= {
+        "timeout": options.take("timeout"),
+        "max_retries": options.take("retries", "max_retries"),
+        **(options.take("config") or {}),
+    }
     _finish(options, client, config)
     native = {name: text(value) for name, value in found.items() if value is not None}
     shown = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
-    return Address("s3", bucket, prefix, shown, native, has_credentials)
+    return Address("s3", bucket, prefix, shown, native, has_credentials, provider)
 
 
 def _finish(options: Options, client: Options, config: Options) -> None:
@@ -79,9 +82,25 @@ def _finish(options: Options, client: Options, config: Options) -> None:
 
 
 def _found_credentials(
-    options: Options, client: Options, profile: Mapping[str, str], environment: Mapping[str, str]
-) -> dict[str, Any]:
-    """The credentials of the first source that has any: options, environment, profile."""
+    options: Options, client: Options, environment: Mapping[str, str]
+) -> tuple[dict[str, Any], Provider | None, Profile]:
+    """The credentials of the first source that has any (options, environment, profile) or the
+    provider that fetches them; and the profile.
+    """
+    provider = providers.taken(options, "s3")
+    profile = profile_of(options.take("profile") or client.take("profile_name"), environment)
+    if provider is None:
+        static = _static_credentials(options, client, profile, environment)
+        if static is not None:
+            return static, None, profile
+        provider = providers.of_profile(profile, environment)
+    return {}, provider, profile
+
+
+def _static_credentials(
+    options: Options, client: Options, profile: Profile, environment: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """None if the credentials are those of the profile and have to be fetched."""
     key = options.take("key", "username") or client.take("aws_access_key_id")
     secret = options.take("secret", "password") or client.take("aws_secret_access_key")
     token = options.take("token") or client.take("aws_session_token")
@@ -89,14 +108,17 @@ def _found_credentials(
         return {"skip_signature": True}
     if key or secret:
         return _credentials(key, secret, token)
-    if environment.get("AWS_ACCESS_KEY_ID") and not profile.get("named"):
+    if environment.get("AWS_ACCESS_KEY_ID") and not profile.is_named:
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         return _credentials(*(environment.get(name) for name in names))
+    if expires(profile):
+        return None
     if profile.get("aws_access_key_id"):
         names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
         return _credentials(*(profile.get(name) for name in names))
-    if any(name in profile for name in ("sso_session", "sso_start_url", "credential_process")):
-        raise NeedsFsspec("profile")
+    if profile.get("role_arn") and profile.get("web_identity_token_file"):
+        names = ("role_arn", "web_identity_token_file", "role_session_name")
+        return {f"aws_{name}": profile.get(name) for name in names}
     return {name.lower(): environment.get(name) for name in _ENVIRONMENT}
 
 
@@ -129,26 +151,3 @@ def _of_fsspec(environment: Mapping[str, str]) -> dict[str, Any]:
     start, words = "FSSPEC_S3_", {"true": True, "false": False}
     named = {name: value for name, value in environment.items() if name.startswith(start)}
     return {name[len(start) :].lower(): words.get(v.lower(), v) for name, v in named.items()}
-
-
-def _profile(name: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """The values of a profile in the two files of AWS; ``named`` is true if the user asked for
-    a profile.
-    """
-    named = name or environment.get("AWS_PROFILE")
-    name = named or environment.get("AWS_DEFAULT_PROFILE") or "default"
-    found: dict[str, str] = {"named": name} if named else {}
-    sources = (
-        ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
-        ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", name),
-    )
-    is_there = False
-    for variable, usual, section in sources:
-        parser = configparser.RawConfigParser()
-        parser.read(os.path.expanduser(environment.get(variable) or usual), encoding="utf-8")
-        if parser.has_section(section):
-            is_there = True
-            found |= dict(parser.items(section))
-    if named and not is_there:
-        raise ValueError(f"AWS' configuration has no profile {named!r}")
-    return found

@@ -23,7 +23,7 @@ from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import key_of
 from zarrix._stores.redaction import hiding
-from zarrix._stores.remote import azure, gcs, hdfs, http, s3
+from zarrix._stores.remote import azure, gcs, hdfs, http, providers, s3
 from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 from zarrix._stores.sites import Site, of_server
@@ -182,7 +182,12 @@ class RemoteStore(EngineStore):
         *,
         read_only: bool = False,
     ) -> None:
-        self._options, hidden = split_secrets(storage_options or {})
+        options = dict(storage_options or {})
+        source = providers.named(options.pop("credentials", None))
+        self._options, hidden = split_secrets(options)
+        if source is not None:
+            # A name, and not a secret: another process calls it, too.
+            self._options["credentials"] = options["credentials"] = source
         if "@" in urlsplit(url).netloc and not url.startswith("hdfs"):
             # A password before the host; HDFS has users, but no passwords.
             hidden["url"] = url
@@ -191,7 +196,7 @@ class RemoteStore(EngineStore):
         self._writeable = (
             not read_only and self._listable and not self._options.get("frozen", False)
         )
-        self.path = self.url = _address(url, storage_options or {}).url
+        self.path = self.url = _address(url, options).url
 
     @property
     def address(self) -> Address:
@@ -207,7 +212,7 @@ class RemoteStore(EngineStore):
 
     def _open_engine(self) -> _engine.Store:
         there = self.address
-        return _engine.ObjectStore(there.service, there.bucket, there.prefix, there.options)
+        return _engine_store(there, there.prefix)
 
     def _sites(self, path: str) -> list[Site]:
         return [site_of(self.address, path)]
@@ -318,7 +323,7 @@ class RemoteZipStore(RemoteStore):
     def _open_engine(self) -> _engine.Store:
         there = self.address
         folder, _, name = there.prefix.rpartition("/")
-        outer = _engine.ObjectStore(there.service, there.bucket, folder, there.options)
+        outer = _engine_store(there, folder)
         archive = _engine.ZipStore.in_store(outer, name)
         if archive is None:
             raise FileNotFoundError(f"there is no zip archive {self.url}")
@@ -342,6 +347,10 @@ def site_of(there: Address, path: str, inside: str = "") -> Site:
     else:
         host, bucket = f"{there.service}://{bucket}", ""
     return of_server(host, key_of(bucket, key_of(there.prefix, path)), inside)
+
+
+def _engine_store(there: Address, prefix: str) -> _engine.ObjectStore:
+    return _engine.ObjectStore(there.service, there.bucket, prefix, there.options, there.provider)
 
 
 def _address(url: str, options: Mapping[str, Any]) -> Address:

@@ -78,7 +78,8 @@ def address(place: Place) -> dict[str, Any]:
 
 def _address(store: Store) -> dict[str, Any]:
     if isinstance(store, RemoteStore):
-        options = dict(store._options)
+        # A document names no function of a program, because opening it would run that.
+        options = {name: value for name, value in store._options.items() if not callable(value)}
         return {"url": store.url, **({"options": options} if options else {})}
     if isinstance(store, DirectoryStore | ZipStore) and isinstance(store.path, str):
         return {"url": store.path}

@@ -1,0 +1,1 @@
+"""Sources of credentials that expire, one file each: each has a function that fetches new ones."""
