@@ -85,6 +85,7 @@ MANY = {
     "_hierarchy/sync_store.py:sync_store": "public: the options of `zarrix sync`",
     "_hierarchy/open.py:create_group": "the signature of zarr-python 3",
     "_hierarchy/open.py:group": "the signature of zarr 2.18",
+    "_hierarchy/open.py:open": "the signature of zarr 2.18, and the version",
     "_hierarchy/open.py:open_group": "the signature of zarr 2.18",
     "_hierarchy/state.py:GroupState.__init__": "the signature of zarr 2.18's Group",
     "_metadata/v2.py:_assemble": "the members of a document",
@@ -114,6 +115,7 @@ MANY = {
     "ml/_reading/fields.py:Field.__init__": "what is known of an array of a dataset",
     "storage.py:init_array": "the signature of zarr 2.18",
     "xarray/_write.py:to_zarr": "the signature of xarray",
+    "versions/_snapshot.py:snapshot": "public: what a version keeps, how, and where",
 }
 """Functions with more than `PARAMETERS` parameters, without ``self`` and ``cls``, and why."""
 

@@ -47,6 +47,7 @@ _LISTED = {
     "_array.many": "read_many WindowFailure",
     "_engine": "CancelToken",
     "commits": "commit recover",
+    "versions": "snapshot Versions",
     "operate": "verify repair diff digests sync_store",
     "operate._migrate": "migrate",
     "convert": "import_ export",
@@ -57,7 +58,8 @@ _LISTED = {
     "attrs": "Attributes",
 }
 _ROOMS = _words(
-    "codecs commits convert dask dtype errors jobs measure ml operate storage testing viewer xarray"
+    "codecs commits convert dask dtype errors jobs measure ml operate storage testing versions "
+    "viewer xarray"
 )
 # What programs written for zarr-python name besides, and what reports of bugs need; numcodecs'
 # classes are there, too.

@@ -27,6 +27,7 @@ from zarrix import testing as testing
 from zarrix import types as types
 from zarrix import util as util
 from zarrix import version as version
+from zarrix import versions as versions
 from zarrix import viewer as viewer
 from zarrix import xarray as xarray
 from zarrix._array.many import WindowFailure as WindowFailure
@@ -147,3 +148,5 @@ from zarrix.storage import TempStore as TempStore
 from zarrix.storage import ZipStore as ZipStore
 from zarrix.sync import ProcessSynchronizer as ProcessSynchronizer
 from zarrix.sync import ThreadSynchronizer as ThreadSynchronizer
+from zarrix.versions import Versions as Versions
+from zarrix.versions import snapshot as snapshot

@@ -16,6 +16,7 @@ from typing_extensions import Buffer, disjoint_base
 __all__ = [
     "ArrayIO",
     "CancelToken",
+    "CarriedTree",
     "FaultyStore",
     "FileParts",
     "LARGE_RESULT_BYTES",
@@ -40,7 +41,9 @@ __all__ = [
     "concurrent_requests",
     "empty",
     "exchange",
+    "pages_of",
     "read_many",
+    "release_tree",
     "result_cache_bytes",
     "set_chunk_cache_bytes",
     "set_concurrent_requests",
@@ -123,6 +126,11 @@ class Store:
         file system has. With ``guard``, linked files lose their write permission. Each pair is
         atomic, and takes no lock. Returns the way, the length and the tag (time of modification and
         number of the file, in hexadecimal) of each value; None for those that are missing.
+        """
+
+    def while_locked(self, keys: Sequence[str], call: Callable[[], Any]) -> Any:
+        """``call()`` while the locks of the arrays with these documents are held; all take them in
+        one order, so that two calls do not wait for each other.
         """
 
     def put(self, key: str, value: Buffer, *, fsync: bool = False, locks: bool = True) -> None:
@@ -214,6 +222,45 @@ class LocalStore(Store):
         """Give files that a guarded link took the write permission from, and that have no other
         name any more, their permission back; return their number.
         """
+
+@final
+class CarriedTree:
+    """A hierarchy that is carried into the folder ``dest``, and its rows; with None, only the rows.
+
+    ``how`` and ``guard`` are as for `Store.carry`, for chunks; all other values are cloned or
+    copied. Entries with a name of ``skipped`` are left out.
+    """
+
+    def __new__(
+        cls,
+        source: str,
+        dest: str | None,
+        how: str,
+        *,
+        guard: bool = True,
+        skipped: Sequence[str] = ...,
+        digests: bool = False,
+    ) -> CarriedTree: ...
+    def take(self, prefix: str, spaces: Sequence[tuple[str, int, str]]) -> None:
+        """Carry everything below ``prefix``; what an earlier call has carried, and has not changed,
+        stays, and what is missing now is removed.
+
+        ``spaces`` has the path of each array, its number of axes, and the name of its key space:
+        ``default/``, ``default.``, ``v2/``, ``v2.``, or anything else if all its values are chunks.
+        """
+
+    def forget(self, prefix: str) -> None:
+        """Drop the rows below ``prefix``."""
+
+    def pages(self) -> list[tuple[str, int, int, bytes]]:
+        """The rows so far, as from `pages_of`."""
+
+    @property
+    def counts(self) -> list[int]:
+        """How many files were cloned, linked and copied, and how many directories were made."""
+
+    def sync(self) -> None:
+        """Make what was carried survive a loss of power."""
 
 @final
 class MemoryStore(Store):
@@ -662,6 +709,16 @@ def chunk_cache_counts() -> dict[str, int]:
 def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> npt.NDArray[Any]:
     """``numpy.empty``. A result of `LARGE_RESULT_BYTES` or more may get the memory of one that was
     freed within the last second.
+    """
+
+def pages_of(
+    rows: Sequence[tuple[str, int, str, str | None]],
+) -> list[tuple[str, int, int, bytes]]:
+    """Pages of rows of a version: first key, number of rows, bytes of their values, and lines."""
+
+def release_tree(live: str, version: str) -> int:
+    """Give files of ``live`` the write permission back that guarded links below ``version`` took,
+    if they have no other name; return their number.
     """
 
 def exchange(first: str, second: str) -> None:

@@ -22,6 +22,9 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         MemberNotFoundError(KeyError)                               member-not-found
+        VersionNotFoundError(KeyError, FileNotFoundError)           version-not-found
+        VersionExistsError(FileExistsError)                         version-exists
+        VersionLostError(OSError)                                   version-lost
         ReadOnlyError(PermissionError)                              read-only
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
@@ -76,6 +79,9 @@ __all__ = [
     "GroupNotFoundError",
     "FSPathExistNotDir",
     "MemberNotFoundError",
+    "VersionNotFoundError",
+    "VersionExistsError",
+    "VersionLostError",
     "ReadOnlyError",
     "StoreBusyError",
     "CopyError",
@@ -217,6 +223,24 @@ class MemberNotFoundError(ZarrixError, KeyError):
     """A group has no member of that name."""
 
     kind = "member-not-found"
+
+
+class VersionNotFoundError(ZarrixError, KeyError, FileNotFoundError):
+    """A hierarchy has no version of that name."""
+
+    kind = "version-not-found"
+
+
+class VersionExistsError(ZarrixError, FileExistsError):
+    """A hierarchy has a version of that name already; versions are never written again."""
+
+    kind = "version-exists"
+
+
+class VersionLostError(ZarrixError, OSError):
+    """A page, a file or an object that a version consists of is gone."""
+
+    kind = "version-lost"
 
 
 class ReadOnlyError(ZarrixError, PermissionError):

@@ -19,7 +19,7 @@ from zarrix.cli._table import VERBS
 
 EXPECTED = Path(__file__).parent / "expected"
 # What they print is of this machine.
-OF_THE_MACHINE = {"doctor", "bench", "advise", "compare"}
+OF_THE_MACHINE = {"doctor", "bench", "advise", "compare", "snapshot", "versions"}
 # They run until Ctrl-C; tests/viewer runs their examples.
 SERVERS = {"serve", "view"}
 
@@ -53,6 +53,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_examples_of_a_verb_print_what_is_expected(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if verb in ("diff", "versions"):
+        zarr.snapshot("data.zarr", "v1")
     lines = []
     for example in parser_of(verb)[1].EXAMPLES:
         words = shlex.split(example)

@@ -5,7 +5,14 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use zarrix_store::{Carried, Carry};
+use pyo3::types::PyBytes;
+use zarrix_engine::{EngineError, carry_tree};
+use zarrix_store::{Carried, Carrier, Carry, KeySpace, Page, Row, Tag, TreeTerms, pages};
+
+use crate::buffer::bytes_of;
+use crate::error::from_store;
+use crate::signals::Signals;
+use crate::store::detached;
 
 /// A way to carry a value: "auto", "clone", "link" or "copy".
 pub struct Way(pub Carry);
@@ -54,4 +61,86 @@ pub fn exchange(py: Python<'_>, first: PathBuf, second: PathBuf) -> PyResult<()>
             None => PyOSError::new_err(format!("exchange {first:?} and {second:?}: {error}")),
         }
     })
+}
+
+/// A page: its first key, its number of rows, the bytes of their values, and its lines.
+type PageRow<'py> = (String, u64, u64, Bound<'py, PyBytes>);
+
+fn page_rows<'py>(py: Python<'py>, rows: &[Row]) -> PyResult<Vec<PageRow<'py>>> {
+    let pages = py.detach(|| pages(rows));
+    let row = |page: Page| Ok((page.first, page.rows, page.bytes, bytes_of(py, &page.lines)?));
+    pages.into_iter().map(row).collect()
+}
+
+/// A key, a length, a tag, and the version of an object.
+type GivenRow = (String, u64, String, Option<String>);
+
+#[pyfunction]
+pub fn pages_of(py: Python<'_>, rows: Vec<GivenRow>) -> PyResult<Vec<PageRow<'_>>> {
+    let row =
+        |(key, size, tag, version)| Row { key, stored: None, size, tag: Tag::Text(tag, version) };
+    let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
+    rows.sort_unstable_by(|first, second| first.key.cmp(&second.key));
+    page_rows(py, &rows)
+}
+
+/// A hierarchy that is carried into another folder.
+#[pyclass(frozen, module = "zarrix._engine")]
+pub struct CarriedTree(zarrix_store::CarriedTree);
+
+#[pymethods]
+impl CarriedTree {
+    #[new]
+    #[pyo3(signature = (source, dest, how, *, guard = true, skipped = Vec::new(), digests = false))]
+    fn new(
+        source: PathBuf,
+        dest: Option<PathBuf>,
+        how: Way,
+        guard: bool,
+        skipped: Vec<String>,
+        digests: bool,
+    ) -> Self {
+        let terms = TreeTerms { carrier: Carrier::new(how.0, guard), skipped, digests };
+        Self(zarrix_store::CarriedTree::new(&source, dest.as_deref(), terms))
+    }
+
+    fn take(
+        &self,
+        py: Python<'_>,
+        prefix: &str,
+        spaces: Vec<(String, usize, String)>,
+    ) -> PyResult<()> {
+        let signals = Signals::default();
+        let space = |(path, axes, name): (String, usize, String)| (path, KeySpace::of(axes, &name));
+        let spaces = spaces.into_iter().map(space).collect();
+        py.detach(|| carry_tree(&self.0, prefix, spaces, &|| signals.interrupt())).map_err(
+            |error| match &error {
+                EngineError::Store(error) => from_store(py, error),
+                error => signals.raise(py, error, ""),
+            },
+        )
+    }
+
+    fn forget(&self, prefix: &str) {
+        self.0.forget(prefix);
+    }
+
+    fn pages<'py>(&self, py: Python<'py>) -> PyResult<Vec<PageRow<'py>>> {
+        let rows = py.detach(|| self.0.rows());
+        page_rows(py, &rows)
+    }
+
+    #[getter]
+    fn counts(&self) -> [u64; 4] {
+        self.0.counts()
+    }
+
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        detached(py, || self.0.sync())
+    }
+}
+
+#[pyfunction]
+pub fn release_tree(py: Python<'_>, live: PathBuf, version: PathBuf) -> PyResult<u64> {
+    detached(py, || zarrix_store::release_tree(&live, &version))
 }

@@ -40,7 +40,7 @@ mod _engine {
     #[pymodule_export]
     use crate::array::ArrayIO;
     #[pymodule_export]
-    use crate::carry::exchange;
+    use crate::carry::{CarriedTree, exchange, pages_of, release_tree};
     #[pymodule_export]
     use crate::codec::codec_fault;
     #[pymodule_export]

@@ -196,6 +196,25 @@ impl Store {
         stored.map(|value| bytes_of(py, value.as_slice())).transpose()
     }
 
+    fn while_locked(
+        &self,
+        py: Python<'_>,
+        keys: Vec<String>,
+        call: Py<PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        py.detach(|| {
+            let locks: Result<Vec<_>, _> = keys.iter().map(|key| self.0.lock(key, key)).collect();
+            let held = match locks {
+                Ok(held) => held,
+                Err(error) => return callback::attached(|py| Err(from_store(py, &error))),
+            };
+            let answer =
+                callback::attached(|py| callback::call(call.bind(py), ()).map(Bound::unbind));
+            drop(held);
+            answer
+        })
+    }
+
     #[pyo3(signature = (key, *, fsync = false, locks = true))]
     fn delete(&self, py: Python<'_>, key: &str, fsync: bool, locks: bool) -> PyResult<bool> {
         detached(py, || {

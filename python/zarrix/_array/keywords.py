@@ -154,6 +154,7 @@ class OpenGroupKeywords(TypedDict, total=False):
     meta_array: Any
     attributes: Mapping[str, Any] | None
     durability: Durability | None
+    version: str | None
 
 
 class V3RequireKeywords(TypedDict, total=False):
@@ -228,3 +229,4 @@ class OpenArrayKeywords(OpenLikeKeywords, total=False):
     zarr_version: Format | None
     zarr_format: Format | None
     storage_options: Mapping[str, Any] | None
+    version: str | None

@@ -15,7 +15,7 @@ from zarrix._array.options import ArrayOptions
 from zarrix._array.store_new import store_new
 from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
-from zarrix._nodes.existing import MODES, check_mode, existing, not_found
+from zarrix._nodes.existing import MODES, existing, mode_at, not_found
 from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._runtime.signatures import takes
 from zarrix._stores.path import normalize_dimension_separator
@@ -51,6 +51,7 @@ def open_array(
     allow_pickle: bool = False,
     durability: Durability | None = None,
     checksum: bool = False,
+    version: str | None = None,
     **kwargs: Unpack[AliasKeywords],
 ) -> Array:
     """Open an array, or create it, by file mode.
@@ -97,6 +98,8 @@ def open_array(
     checksum : bool
         As for `create`. An existing array keeps its codecs; then only new zstd frames of v2 get a
         checksum.
+    version : str, optional
+        The name of a version that `zarrix.snapshot` has made; it is opened read-only.
     **kwargs
         More keywords of `create`; used only if the array is created.
 
@@ -119,8 +122,8 @@ def open_array(
     >>> zarr.open_array("data.zarr", mode="r")[0, :3]
     array([7, 7, 7], dtype=int16)
     """
-    if mode not in MODES:
-        check_mode(mode)
+    if mode not in MODES or version is not None:
+        mode = mode_at(mode, version)
     # Checked even for an existing array, which ignores them.
     if order != "C":
         normalize_order(order)
@@ -135,6 +138,7 @@ def open_array(
         storage_options=storage_options,
         chunk_options=storage_options,
         durability=durability,
+        version=version,
     )
     settings: dict[str, Any] = {}
     if write_empty_chunks is not None or kwargs:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from zarrix._array.array import Array
 from zarrix._array.keywords import OpenGroupKeywords, OpenKeywords, OpenLikeKeywords
 from zarrix._array.open_array import OPEN_KEYWORDS, open_array
-from zarrix._errors import (
-    PathNotFoundError,
-)
+from zarrix._errors import PathNotFoundError
 from zarrix._hierarchy.create_groups import create_nodes
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.state import GroupOptions
@@ -22,7 +20,7 @@ from zarrix._metadata.literals import Durability, Format, Mode
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import consolidate
-from zarrix._nodes.existing import check_mode, existing, require
+from zarrix._nodes.existing import existing, mode_at, require
 from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node
 from zarrix._runtime.signatures import takes
@@ -54,6 +52,7 @@ def open(
     zarr_format: Format | None = None,
     path: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    version: str | None = None,
     **kwargs: Unpack[OpenLikeKeywords],
 ) -> Array: ...
 @overload
@@ -65,6 +64,7 @@ def open(
     zarr_format: Format | None = None,
     path: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    version: str | None = None,
     **kwargs: Unpack[OpenKeywords],
 ) -> Array | Group: ...
 @takes(OpenKeywords, like=open_array)
@@ -76,6 +76,7 @@ def open(
     zarr_format: Format | None = None,
     path: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    version: str | None = None,
     **kwargs: Any,
 ) -> Array | Group:
     """Open an array or group, by file mode.
@@ -97,6 +98,8 @@ def open(
         Path in the store.
     storage_options : dict, optional
         For stores named by a URL.
+    version : str, optional
+        The name of a version that `zarrix.snapshot` has made; it is opened read-only.
     **kwargs
         As for `open_array` or `open_group`.
 
@@ -120,7 +123,7 @@ def open(
     >>> zarr.open(store.path, mode="r")
     <zarrix.core.Array (100,) int32 read-only>
     """
-    check_mode(mode)
+    mode = mode_at(mode, version)
     location = Location.of(
         in_memory() if store is None else store,
         path,
@@ -129,6 +132,7 @@ def open(
         chunk_store=kwargs.get("chunk_store"),
         storage_options=storage_options,
         durability=kwargs.get("durability"),
+        version=version,
     )
     if kwargs.get("shape") is not None and mode not in ("r", "r+"):
         return open_array(location, mode, **kwargs)
@@ -172,6 +176,7 @@ def open_group(
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
     durability: Durability | None = None,
+    version: str | None = None,
 ) -> Group:
     """Open or create a group, by file mode; a new group is v2 by default.
 
@@ -202,6 +207,8 @@ def open_group(
     durability : {'process', 'fsync'}, optional
         What a finished write, here and in all members, survives: the end of this process, or also a
         loss of power. When omitted, ``zarrix.config.durability`` applies.
+    version : str, optional
+        The name of a version that `zarrix.snapshot` has made; it is opened read-only.
 
     Returns
     -------
@@ -222,7 +229,7 @@ def open_group(
     >>> zarr.open_group("data.zarr", mode="r", path="temperature")
     <zarrix.hierarchy.Group '/temperature' read-only>
     """
-    check_mode(mode)
+    mode = mode_at(mode, version)
     location = Location.of(
         store,
         path,
@@ -232,6 +239,7 @@ def open_group(
         storage_options=storage_options,
         chunk_options=storage_options,
         durability=durability,
+        version=version,
     )
     node = existing(location, mode, "group", store.node if type(store) is Found else None)
     if node is None:
@@ -358,9 +366,10 @@ def open_consolidated(
     options: dict[str, Any] = {**kwargs}
     store_options = options.pop("storage_options", None)
     names = ("path", "zarr_version", "zarr_format")
-    location = Location.of(
-        store, *(options.get(name) for name in names), storage_options=store_options
-    )
+    version = options.pop("version", None)
+    mode = "r" if version is not None else mode
+    at = (options.get(name) for name in names)
+    location = Location.of(store, *at, storage_options=store_options, version=version)
     # Import time: only consolidated metadata needs it.
     from zarrix._nodes.consolidated_store import open_store
 

@@ -9,11 +9,13 @@ from zarrix._errors import (
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
+    ReadOnlyError,
 )
+from zarrix._metadata.literals import Mode
 from zarrix._nodes.location import Location
 from zarrix._nodes.nodes import Node, find, in_other_format
 
-__all__ = ["MODES", "check_mode", "existing", "not_found", "require"]
+__all__ = ["MODES", "check_mode", "existing", "mode_at", "not_found", "require"]
 
 MODES = ("r", "r+", "a", "w", "w-", "x")
 
@@ -26,6 +28,24 @@ def check_mode(mode: Any) -> None:
     """Raise an error for an unknown mode."""
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
+
+
+def mode_at(mode: Mode, version: str | None) -> Mode:
+    """The mode to open a node by: that of a version only reads.
+
+    Raises
+    ------
+    ReadOnlyError
+        The mode would replace or create a node of a version.
+    """
+    check_mode(mode)
+    if version is None:
+        return mode
+    if mode in ("w", "w-", "x"):
+        raise ReadOnlyError(
+            f"the version {version!r} cannot be written, and mode={mode!r} would; mode='r' reads it"
+        )
+    return "r"
 
 
 def existing(

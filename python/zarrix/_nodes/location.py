@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
+from zarrix._nodes.on_demand import on_demand
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.mapping import KVStore
@@ -52,12 +53,16 @@ class Location(NamedTuple):
         storage_options: Mapping[str, Any] | None = None,
         chunk_options: Mapping[str, Any] | None = None,
         durability: str | None = None,
+        version: str | None = None,
     ) -> Location:
         """The location for these arguments of a public function.
 
         A location instead of a store is returned as it is, and so is that of a `Found`. A
-        `StorePath` has a part of the path.
+        `StorePath` has a part of the path. With ``version``, the location is in that version.
         """
+        if version is not None:
+            store, path = on_demand("at_version")(store, path, version, storage_options)
+            storage_options = None
         if type(store) is Location:
             return store
         if type(store) is Found:

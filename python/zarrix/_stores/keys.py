@@ -21,6 +21,7 @@ __all__ = [
     "JOB_FOLDER",
     "JOB_MARK",
     "NODE_DOCUMENTS",
+    "VERSIONS_SUFFIX",
     "ZARRAY",
     "ZARR_JSON",
     "ZATTRS",
@@ -55,6 +56,8 @@ JOB_FOLDER = ".zarrix-job"
 COMMIT_INTENT = ".zarrix-commit.json"
 # The member of consolidated metadata that tells which commit wrote it.
 COMMIT_MEMBER = "zarrix_commit"
+# After the name of a hierarchy: the folder of its versions, beside it.
+VERSIONS_SUFFIX = ".versions"
 
 # A node exists if one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)

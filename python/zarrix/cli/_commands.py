@@ -18,7 +18,7 @@ from zarrix._engine import __version__
 from zarrix._errors import suggestion
 from zarrix.cli._common import EXIT_CODES, check_options
 from zarrix.cli._interrupts import Interrupts
-from zarrix.cli._table import GROUPS, OTHER_WORDS, VERBS
+from zarrix.cli._table import GROUPS, OTHER_WORDS, READING, VERBS
 from zarrix.cli._ui import Ui
 
 __all__ = ["overview", "parser_of", "run"]
@@ -41,6 +41,7 @@ def run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
     parser, module = parser_of(first)
     arguments = parser.parse_args(words[1:])
     check_options(arguments)
+    _find_versions(first, arguments)
     if VERBS[first].group == "look" and "numpy" not in sys.modules:
         # Verbs that look have no linear algebra, whose threads cost a fifth of NumPy's import.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -50,6 +51,20 @@ def run(argv: Sequence[str] | None, interrupts: Interrupts) -> int:
 
         config.threads = arguments.threads
     return int(module.run(arguments, Ui(first, arguments, interrupts)))
+
+
+def _find_versions(verb: str, arguments: argparse.Namespace) -> None:
+    """Replace ``PATH@NAME`` by the folder of the version, in arguments that are only read."""
+    for name in READING.get(verb, ()):
+        value = getattr(arguments, name)
+        texts = value if isinstance(value, list) else [value]
+        if not any(isinstance(text, str) and "@" in text for text in texts):
+            continue
+        # Import time: few paths have the sign.
+        from zarrix.cli._versions import resolved
+
+        found = [resolved(text) for text in texts]
+        setattr(arguments, name, found if isinstance(value, list) else found[0])
 
 
 def _without_verb(first: str | None) -> int:

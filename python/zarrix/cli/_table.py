@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["GROUPS", "OTHER_WORDS", "VERBS", "Verb"]
+__all__ = ["GROUPS", "OTHER_WORDS", "READING", "VERBS", "Verb"]
 
 
 class Verb(NamedTuple):
@@ -46,6 +46,8 @@ VERBS: dict[str, Verb] = {
     "doctor": Verb("check", "print versions, threads and locks, for a bug report"),
     "cp": Verb("copy", "copy stored bytes as they are, from any store to any store"),
     "sync": Verb("copy", "make a copy equal to its source again, by copying what differs"),
+    "snapshot": Verb("copy", "keep the present state of a hierarchy as a version"),
+    "versions": Verb("copy", "list, check or delete the versions of a hierarchy"),
     "mv": Verb("copy", "rename an array or a group"),
     "rm": Verb("copy", "remove an array or a group"),
     "rechunk": Verb("copy", "copy with other chunks, shards or codecs"),
@@ -65,6 +67,33 @@ VERBS: dict[str, Verb] = {
     "help": Verb("tool", "print this list, or the help of a verb"),
     "completion": Verb("tool", "print the completion script of a shell"),
 }
+
+READING = {
+    **dict.fromkeys(
+        [
+            "info",
+            "ls",
+            "tree",
+            "cat",
+            "stats",
+            "show",
+            "serve",
+            "plan",
+            "verify",
+            "digest",
+            "bench",
+            "advise",
+            "compare",
+            "attrs",
+        ],
+        ("path",),
+    ),
+    **dict.fromkeys(("cp", "sync", "rechunk", "export"), ("source",)),
+    "diff": ("path", "other"),
+    "map": ("sources",),
+    "view": ("paths",),
+}
+"""The arguments of verbs that only read what they name: ``PATH@NAME`` is a version there."""
 
 OTHER_WORDS = {
     "check": "verify",

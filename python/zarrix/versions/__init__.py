@@ -1,1 +1,9 @@
 """Versions of a hierarchy: states that are kept under a name beside it."""
+
+from zarrix.versions._catalogue import Version
+from zarrix.versions._check import VersionCheck
+from zarrix.versions._diff import VersionDiff
+from zarrix.versions._snapshot import snapshot
+from zarrix.versions._versions import Versions
+
+__all__ = ["Version", "VersionCheck", "VersionDiff", "Versions", "snapshot"]

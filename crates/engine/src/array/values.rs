@@ -1,10 +1,13 @@
 //! Many complete values in one call: metadata of the members of a group, chunks of remote stores.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use zarrix_store::{Carried, Carrier, Durability, Fetched, Part, Request, Store};
+use zarrix_store::{
+    Carried, CarriedTree, Carrier, Durability, Fetched, KeySpace, Part, Request, Store,
+};
 
 use crate::error::{EngineError, Result};
 use crate::threads::cancel::Interrupt;
@@ -108,6 +111,30 @@ pub fn carry_many(
         Ok(())
     })?;
     Ok(carried.into_iter().map(|done| done.into_inner().flatten()).collect())
+}
+
+/// Carries everything below `prefix`, directory by directory on all threads.
+pub fn carry_tree(
+    tree: &CarriedTree,
+    prefix: &str,
+    spaces: HashMap<String, KeySpace>,
+    interrupt: Interrupt<'_>,
+) -> Result<()> {
+    let (walk, first) = tree.begin(prefix, spaces);
+    let mut level = vec![first];
+    while !level.is_empty() {
+        let below = Mutex::new(Vec::new());
+        pool::run(level.len().div_ceil(MANY), interrupt, &|run| {
+            let mut inside = Vec::new();
+            for visit in &level[run * MANY..((run + 1) * MANY).min(level.len())] {
+                inside.append(&mut tree.enter(&walk, visit)?);
+            }
+            below.lock().unwrap_or_else(PoisonError::into_inner).append(&mut inside);
+            Ok(())
+        })?;
+        level = below.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+    Ok(tree.end(&walk)?)
 }
 
 /// [`get_many`] in one call of the store.

@@ -7,6 +7,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use crate::carrier::{Carried, Carrier, Carry};
 use crate::files::partial;
@@ -21,6 +22,25 @@ pub(crate) fn place(
     carrier: &Carrier,
     durability: Durability,
 ) -> io::Result<Option<Carried>> {
+    place_by(from, to, carrier, (carrier.links(), durability))
+}
+
+/// [`place`] for a file that must not have two names.
+pub(crate) fn place_alone(
+    from: &CStr,
+    to: &CStr,
+    carrier: &Carrier,
+    durability: Durability,
+) -> io::Result<Option<Carried>> {
+    place_by(from, to, carrier, (false, durability))
+}
+
+fn place_by(
+    from: &CStr,
+    to: &CStr,
+    carrier: &Carrier,
+    (links, durability): (bool, Durability),
+) -> io::Result<Option<Carried>> {
     if carrier.clones() {
         match clone(from, to, durability) {
             Err(error) => match sys::carry_refusal(&error) {
@@ -31,7 +51,7 @@ pub(crate) fn place(
             cloned => return cloned,
         }
     }
-    if carrier.links() {
+    if links {
         match link(from, to, carrier.guards, durability) {
             Ok(None) => {}
             Err(error) => match sys::carry_refusal(&error) {
@@ -163,7 +183,28 @@ pub(crate) fn release(path: &CStr) -> io::Result<bool> {
     if !status.is_file() || status.is_writable() || status.links() != 1 {
         return Ok(false);
     }
+    make_writable(path, &status)
+}
+
+/// [`release`] for a file whose other name is `link`.
+pub(crate) fn release_pair(path: &Path, link: &Path) -> io::Result<bool> {
+    let (path, link) = (c_name(path.as_os_str())?, c_name(link.as_os_str())?);
+    let Some(linked) = unless_absent(sys::link_status_at(&link))? else { return Ok(false) };
+    if linked.is_writable() || linked.links() != 2 {
+        return Ok(false);
+    }
+    let Some(status) = unless_absent(sys::link_status_at(&path))? else { return Ok(false) };
+    if status.identity() != linked.identity() {
+        return Ok(false);
+    }
+    make_writable(&path, &status)
+}
+
+/// The owner may do that, and nobody else: to others the file stays as it is.
+fn make_writable(path: &CStr, status: &Status) -> io::Result<bool> {
     let directory = sys::status_at(&c_name(directory_of(path).as_os_str())?)?;
-    sys::set_writable(path, &status, Some(&directory))?;
-    Ok(true)
+    match sys::set_writable(path, status, Some(&directory)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+        done => done.map(|()| true),
+    }
 }

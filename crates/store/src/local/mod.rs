@@ -1,8 +1,11 @@
 //! The store of files in a directory.
 
 pub(crate) mod carry;
+pub(crate) mod carry_tree;
 pub(crate) mod deletion;
+pub(crate) mod key_space;
 pub(crate) mod leftovers;
 pub(crate) mod replace;
+pub(crate) mod rows;
 pub(crate) mod store;
 pub(crate) mod tree;

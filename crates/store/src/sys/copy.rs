@@ -2,11 +2,27 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
-use crate::sys::{append, copy_in_kernel};
+use crate::sys::{append, copy_in_kernel, sync_directory};
 
 /// What is copied at once through memory.
 const COPY_BYTES: usize = 1 << 20;
+
+/// Makes every file and name below a directory durable, one after the other.
+#[cfg_attr(target_os = "linux", allow(dead_code, reason = "Linux does it in one call"))]
+pub(crate) fn sync_each(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => sync_each(&entry.path())?,
+            // Windows flushes a file only for those who may write to it.
+            false if cfg!(windows) => File::options().write(true).open(entry.path())?.sync_all()?,
+            false => File::open(entry.path())?.sync_all()?,
+        }
+    }
+    sync_directory(directory)
+}
 
 /// Copies the first `length` bytes of a file to the position of another one, inside the kernel; a
 /// file system that can makes them share their blocks.

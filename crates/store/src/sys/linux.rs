@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::sys::{NEW, check, mix, open, rename_new_in_two_steps, status_of, unlink};
@@ -82,6 +83,13 @@ pub(crate) fn clone(from: &File, to: &CStr) -> io::Result<File> {
         return Err(error);
     }
     Ok(new)
+}
+
+/// Makes everything below a directory durable: the file system writes all that it has.
+pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
+    let directory = File::open(directory)?;
+    // SAFETY: the descriptor is open.
+    check(unsafe { libc::syncfs(directory.as_raw_fd()) }).map(drop)
 }
 
 /// Returns how much was copied: less if the kernel cannot copy between these files.

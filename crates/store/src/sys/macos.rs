@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_uint};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 
-use crate::sys::{CHANGE, check, mix, open, rename_new_in_two_steps};
+use crate::sys::{CHANGE, check, mix, open, rename_new_in_two_steps, sync_each};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "macos";
@@ -55,6 +56,11 @@ pub(crate) fn rename_new(from: &CStr, to: &CStr) -> io::Result<()> {
         }
         result => result.map(drop),
     }
+}
+
+/// Makes everything below a directory durable.
+pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
+    sync_each(directory)
 }
 
 /// Exchanges two names in one step.

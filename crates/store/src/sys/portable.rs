@@ -9,8 +9,9 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 
-use crate::sys::{Hold, lock_whole, rename_new_in_two_steps, unlock_whole};
+use crate::sys::{Hold, lock_whole, rename_new_in_two_steps, sync_each, unlock_whole};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "portable";
@@ -57,6 +58,11 @@ pub(crate) fn lock_bytes(file: &File, _: &Range<i64>, hold: Hold) -> io::Result<
 /// Whether no other description has locked any of the bytes: the lock itself will tell.
 pub(crate) fn is_free(_: &File, _: &Range<i64>) -> io::Result<bool> {
     Ok(true)
+}
+
+/// Makes everything below a directory durable.
+pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
+    sync_each(directory)
 }
 
 /// Exchanges two names in one step: not here.

@@ -23,7 +23,7 @@ use windows_sys::Win32::Security::Cryptography::{
 };
 use windows_sys::Win32::Storage::FileSystem as fs;
 
-use crate::sys::{CarryRefusal, FileKind, Status};
+use crate::sys::{CarryRefusal, FileKind, Status, sync_each};
 
 /// What users are told that this code is of.
 pub(crate) const NAME: &str = "windows";
@@ -366,6 +366,11 @@ pub(crate) fn names_in(directory: &File) -> io::Result<Vec<(CString, Option<File
         names.push((c_name(&entry.file_name())?, kind.ok()));
     }
     Ok(names)
+}
+
+/// Makes everything below a directory durable.
+pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
+    sync_each(directory)
 }
 
 /// Exchanges two names in one step: not here.

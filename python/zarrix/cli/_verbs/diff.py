@@ -8,13 +8,23 @@ from typing import Any
 from zarrix.cli._common import PATH, add_common, options_of
 from zarrix.cli._ui import Ui
 
-EXAMPLES = ("zarrix diff data.zarr data.zarr", "zarrix diff x.npy x.h5/data")
+EXAMPLES = (
+    "zarrix diff data.zarr data.zarr",
+    "zarrix diff x.npy x.h5/data",
+    "zarrix diff data.zarr@v1 data.zarr --keys",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", help=PATH)
     parser.add_argument("other", help="the second one")
+    parser.add_argument(
+        "--keys", action="store_true", help="of two versions: print every key that differs"
+    )
+    parser.add_argument(
+        "--values", action="store_true", help="of two versions: read and compare the values"
+    )
     add_common(parser)
 
 
@@ -26,9 +36,18 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """
     # Import time: --help does not need them.
     import zarrix as zarr
+    from zarrix.cli._failures import UsageError
     from zarrix.cli._path import open_path, split
+    from zarrix.cli._versions import states_of
 
     paths = (arguments.path, arguments.other)
+    states = None if arguments.values else states_of(*paths)
+    if states is not None:
+        changes = states[0].diff(*states[1:])
+        ui.result(_Keys(changes) if arguments.keys and not ui.json else changes)
+        return 3 if changes else 0
+    if arguments.keys:
+        raise UsageError("--keys needs two versions of one hierarchy, as data.zarr@v1 data.zarr")
     if any(split(one)[2] is not None for one in paths):
         first, second = (open_path(one, options_of(arguments, one)) for one in paths)
         found = zarr.convert.same_values(first, second)
@@ -42,6 +61,22 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     result = zarr.diff(*paths, storage_options=options, progress=ui.progress)
     ui.result(result)
     return 0 if result.same else 3
+
+
+class _Keys:
+    """The keys that differ, a line for each."""
+
+    def __init__(self, changes: Any) -> None:
+        self._changes = changes
+
+    def __str__(self) -> str:
+        # Import time: --help does not need it.
+        from zarrix._display.printable import printable
+
+        signs = (("+", "added"), ("-", "removed"), ("~", "changed"))
+        keys = sorted((key, sign) for sign, word in signs for key in getattr(self._changes, word))
+        found = "\n".join(f"{sign} {printable(key)}" for key, sign in keys)
+        return found or str(self._changes)
 
 
 def _say(ui: Ui, difference: Any) -> None:

@@ -1,0 +1,158 @@
+//! The spellings of chunk keys, and the one under which rows of versions have a chunk.
+//!
+//! A chunk is at most under four keys: `c/0/1`, `c.0.1`, `0/1` and `0.1`. Its array's document names
+//! the one that is in use; what is under the others is not a part of the array.
+
+/// How an array spells the keys of its chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// Whether keys begin with `c`.
+    pub has_prefix: bool,
+    /// Between the numbers, and after the prefix.
+    pub separator: u8,
+}
+
+/// The keys of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct KeySpace {
+    /// The number of axes.
+    pub axes: usize,
+    /// `None` for keys of another form: all values below the array are its chunks then.
+    pub spelling: Option<Spelling>,
+}
+
+/// What a value below an array is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeyRole {
+    /// A chunk, and its canonical key relative to the array; `None` if that is its own.
+    Chunk(Option<String>),
+    /// A chunk under a spelling that is not in use.
+    Unnamed,
+    /// A document, or a value that is not Zarr's.
+    Other,
+}
+
+impl KeySpace {
+    /// The spelling by its name in documents of versions.
+    #[must_use]
+    pub fn of(axes: usize, name: &str) -> Self {
+        let spelling = match name {
+            "default/" => Some((true, b'/')),
+            "default." => Some((true, b'.')),
+            "v2/" => Some((false, b'/')),
+            "v2." => Some((false, b'.')),
+            _ => None,
+        };
+        let spelling = spelling.map(|(has_prefix, separator)| Spelling { has_prefix, separator });
+        Self { axes, spelling }
+    }
+
+    /// What the value of `key`, relative to the array, is.
+    pub(crate) fn member(self, key: &str) -> KeyRole {
+        let Some(spelling) = self.spelling else { return KeyRole::Chunk(None) };
+        let Some((spelled, numbers)) = self.parse(key) else { return KeyRole::Other };
+        let same = spelled.has_prefix == spelling.has_prefix
+            && (spelled.separator == spelling.separator || !numbers.contains(['/', '.']))
+            // `c/0` and `c.0` differ by their prefix alone.
+            && (self.axes != 1 || !spelled.has_prefix || spelled.separator == spelling.separator);
+        match same {
+            false => KeyRole::Unnamed,
+            true if spelled.has_prefix && (spelled.separator == b'/' || self.axes == 0) => {
+                KeyRole::Chunk(None)
+            }
+            true if self.axes == 0 => KeyRole::Chunk(Some("c".to_owned())),
+            true => KeyRole::Chunk(Some(format!("c/{}", numbers.replace('.', "/")))),
+        }
+    }
+
+    /// The spelling of a key and its numbers; `None` if it is not one of a chunk.
+    fn parse(self, key: &str) -> Option<(Spelling, &str)> {
+        let spelled = |has_prefix, separator| Spelling { has_prefix, separator };
+        if self.axes == 0 {
+            let has_prefix = key == "c";
+            return (has_prefix || key == "0").then(|| (spelled(has_prefix, b'/'), ""));
+        }
+        let (has_prefix, numbers) = match key.strip_prefix('c') {
+            Some(rest) => (true, rest.strip_prefix(['/', '.'])?),
+            None => (false, key),
+        };
+        let separator = match has_prefix {
+            true => key.as_bytes()[1],
+            false if numbers.contains('/') => b'/',
+            false => b'.',
+        };
+        let mut count = 0;
+        for number in numbers.split(char::from(separator)) {
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit())
+                && (number == "0" || !(number.is_empty() || number.starts_with('0')));
+            if !is_number {
+                return None;
+            }
+            count += 1;
+        }
+        (count == self.axes).then(|| (spelled(has_prefix, separator), numbers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPELLINGS: [&str; 4] = ["default/", "default.", "v2/", "v2."];
+
+    #[test]
+    fn a_chunk_has_one_canonical_key_under_all_spellings() {
+        let keys = ["c/0/12", "c.0.12", "0/12", "0.12"];
+        for (name, own) in SPELLINGS.iter().zip(keys) {
+            let space = KeySpace::of(2, name);
+            for key in keys {
+                let wanted = match key == own {
+                    true if key == "c/0/12" => KeyRole::Chunk(None),
+                    true => KeyRole::Chunk(Some("c/0/12".to_owned())),
+                    false => KeyRole::Unnamed,
+                };
+                assert_eq!(space.member(key), wanted, "{name} {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_axis_and_none_have_fewer_keys() {
+        for name in ["v2/", "v2."] {
+            assert_eq!(KeySpace::of(1, name).member("3"), KeyRole::Chunk(Some("c/3".to_owned())));
+            assert_eq!(KeySpace::of(0, name).member("0"), KeyRole::Chunk(Some("c".to_owned())));
+            assert_eq!(KeySpace::of(0, name).member("c"), KeyRole::Unnamed);
+        }
+        assert_eq!(KeySpace::of(1, "default/").member("c/3"), KeyRole::Chunk(None));
+        assert_eq!(KeySpace::of(1, "default/").member("c.3"), KeyRole::Unnamed);
+        assert_eq!(
+            KeySpace::of(1, "default.").member("c.3"),
+            KeyRole::Chunk(Some("c/3".to_owned()))
+        );
+        for name in ["default/", "default."] {
+            assert_eq!(KeySpace::of(0, name).member("c"), KeyRole::Chunk(None));
+            assert_eq!(KeySpace::of(0, name).member("0"), KeyRole::Unnamed);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_chunk_is_a_value_of_its_own() {
+        for name in SPELLINGS {
+            for key in [
+                "zarr.json",
+                ".zattrs",
+                "c/0",
+                "0.0.0",
+                "01.2",
+                "c/0/x",
+                "c",
+                "c/",
+                "0..1",
+                "a/0/0",
+            ] {
+                assert_eq!(KeySpace::of(2, name).member(key), KeyRole::Other, "{name} {key}");
+            }
+        }
+        assert_eq!(KeySpace::of(2, "suffix").member("c/0/0.tiff"), KeyRole::Chunk(None));
+    }
+}

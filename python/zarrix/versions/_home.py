@@ -1,0 +1,84 @@
+"""Where a hierarchy is, and where its versions are: in a folder beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from zarrix._array.array import Array
+from zarrix._hierarchy.group import Group
+from zarrix._stores.base import Store
+from zarrix._stores.keys import VERSIONS_SUFFIX
+from zarrix._stores.local import LocalStore
+from zarrix._stores.overlap import refuse_overlap
+from zarrix.operate._place import locate, nothing_at, place_of
+
+__all__ = ["Home", "home_of", "inside_of"]
+
+
+class Home(NamedTuple):
+    """A hierarchy in files, and the store of its versions.
+
+    Attributes
+    ----------
+    live : LocalStore
+        The hierarchy.
+    root : str
+        Its folder, without links.
+    versions : LocalStore
+    folder : str
+        The folder of the versions.
+    """
+
+    live: LocalStore
+    root: str
+    versions: LocalStore
+    folder: str
+
+
+def home_of(
+    target: Any,
+    versions: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: str | None = None,
+) -> Home:
+    """The home of the hierarchy at a store, a path, or an open group or array.
+
+    Raises
+    ------
+    ValueError
+        The path is inside a hierarchy, or the store keeps no versions.
+    """
+    store, path = inside_of(target, storage_options)
+    if path:
+        raise ValueError(
+            f"versions are of a whole hierarchy, and {path!r} is inside of one: pass its root, "
+            f"{store._folder() or store!r}"
+        )
+    if not isinstance(store, LocalStore):
+        raise ValueError(
+            f"{store!r} keeps no versions: they are made of hierarchies in folders; "
+            "zarrix.copy_store copies others"
+        )
+    root = os.path.realpath(store.path)
+    folder = root + VERSIONS_SUFFIX if versions is None else os.path.abspath(os.fsdecode(versions))
+    beside = LocalStore(folder)
+    refuse_overlap("keep versions in", folder, [(store, "")])
+    safe = beside.with_durability(durability)
+    return Home(store, root, safe, folder)
+
+
+def inside_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> tuple[Store, str]:
+    """The store of the hierarchy that a path lies in, and the path in that store."""
+    if isinstance(target, Array | Group):
+        place = place_of(target)
+        return place.store, place.path
+    location = locate(target, None, storage_options)
+    return location.store, location.path
+
+
+def require_root(home: Home) -> None:
+    """Raise `PathNotFoundError` unless there is a node."""
+    if locate(home.live).find() is None:
+        raise nothing_at(home.live, "")
