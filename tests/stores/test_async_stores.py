@@ -230,6 +230,28 @@ def test_a_store_without_keys_of_v2_is_overwritten() -> None:
         assert group["a"][:].tolist() == [3]
 
 
+class OfIcechunk(OnlyOf3):
+    """It also refuses such documents, as a session's store does."""
+
+    async def set(self, key: str, value: Any) -> None:
+        if key.rpartition("/")[2].startswith(".z"):
+            raise NotImplementedError("cannot set Zarr V2 metadata keys")
+        await super().set(key, value)
+
+
+def test_new_nodes_in_a_session_of_icechunk_are_of_v3() -> None:
+    OfIcechunk.__module__ = "icechunk.store"
+    store = OfIcechunk()
+    for _ in range(2):
+        group = zarr.open_group(store, mode="w")
+        assert (list(group), group.zarr_format) == ([], 3)
+        group["a"] = [1, 2]
+        z = zarr.open_array(store, mode="w", path="b/c", shape=2, dtype="i4")
+        assert (z[:].tolist(), z.zarr_format) == ([0, 0], 3)
+    with pytest.raises(ValueError, match="holds only v3, so zarr_format=2 needs another store"):
+        zarr.open_group(store, mode="w", zarr_format=2)
+
+
 @pytest.mark.parametrize("wrong", [5, "text", [1, 2], {"a": 1}, np.array([None])])
 def test_a_value_that_is_no_buffer_is_an_error_that_names_the_key(wrong: Any) -> None:
     """An int has ``to_bytes()``, too."""
