@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from async_stores import Coroutines
+from icechunk_files import GOLDEN, contents, files
 from zarrix import storage
 
 _numbers = itertools.count()
@@ -167,6 +168,22 @@ def _obstore(read_only: bool = False) -> Any:
     return importlib.import_module("obstore.store").MemoryStore()
 
 
+def _icechunk(folder: Path) -> Any:
+    (folder / "outside").mkdir(exist_ok=True)
+    (folder / "outside" / "data file.bin").write_bytes(b"head" + contents.CLIMATE.tobytes())
+    archive = storage.ZipStore(GOLDEN / "v2.zip", mode="r")
+    allowed = {"file:///golden/outside": str(folder / "outside")}
+    return storage.IcechunkStore(archive, "tag:v1", allowed=allowed)
+
+
+def _held_by_icechunk() -> dict[str, bytes]:
+    """What its documents, manifests and files say, one by one."""
+    outside = {"data file.bin": b"head" + contents.CLIMATE.tobytes()}
+    allowed = {"file:///golden/outside": storage.KVStore(outside)}
+    store = storage.IcechunkStore(files("v2"), "tag:v1", allowed=allowed)
+    return {key: store[key] for key in store}
+
+
 def _normalized(folder: Path) -> Any:
     return storage.DirectoryStore(folder / "lower", normalize_keys=True)
 
@@ -223,4 +240,5 @@ KINDS: dict[str, Kind] = {
     "`ReferenceStore`": Kind(
         twice(lambda folder: storage.ReferenceStore(_references(folder))), holds=HELD
     ),
+    "`IcechunkStore`": Kind(twice(_icechunk), holds=_held_by_icechunk()),
 }

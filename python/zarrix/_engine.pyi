@@ -19,6 +19,7 @@ __all__ = [
     "CarriedTree",
     "FaultyStore",
     "FileParts",
+    "IcechunkStore",
     "LARGE_RESULT_BYTES",
     "LOCKS_ARE_WHOLE",
     "Layout",
@@ -332,6 +333,31 @@ class FaultyStore(Store):
         """Whether that call has been made."""
 
 @final
+class IcechunkStore(Store):
+    """One snapshot of an Icechunk repository in another store, for reading."""
+
+    @staticmethod
+    def of(
+        repository: Store, snapshot: str, most: int, outside: list[tuple[str, Store]]
+    ) -> IcechunkStore | None:
+        """The snapshot with this identifier; None if the repository has none.
+
+        A document of the repository has at most ``most`` bytes. Locations outside of the repository
+        are read only if they begin with one of the texts in ``outside``, from the store there.
+        """
+
+    @staticmethod
+    def references(
+        repository: Store, most: int
+    ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]] | None:
+        """Branches and tags, each with the identifier of its snapshot; None for version 1 of the
+        format, or where there is no repository.
+        """
+
+    @property
+    def refused(self) -> tuple[int, str]:
+        """How many nodes have a path that is not a key, and the first such path."""
+
 class ZipStore(Store):
     """A zip archive in a file, or in a value of another store.
 

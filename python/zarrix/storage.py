@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zarrix._stores.database.mongodb import MongoDBStore as MongoDBStore
     from zarrix._stores.database.redis import RedisStore as RedisStore
     from zarrix._stores.database.sqlite import SQLiteStore as SQLiteStore
+    from zarrix._stores.icechunk import IcechunkStore as IcechunkStore
     from zarrix._stores.lru_cache import LRUStoreCache as LRUStoreCache
     from zarrix._stores.obstore import ObjectStore as ObjectStore
     from zarrix._stores.reference.store import ReferenceStore as ReferenceStore
@@ -49,6 +50,7 @@ __all__ = [
     "DirectoryStore",
     "FSStore",
     "FsspecStore",
+    "IcechunkStore",
     "KVStore",
     "LMDBStore",
     "LRUStoreCache",
@@ -100,6 +102,7 @@ _ON_DEMAND = {
     "ABSStore": "zarrix._stores.remote.abs",
     "AsyncStore": "zarrix._stores.zarr_python",
     "DBMStore": "zarrix._stores.database.dbm",
+    "IcechunkStore": "zarrix._stores.icechunk",
     "LMDBStore": "zarrix._stores.database.lmdb",
     "LRUStoreCache": "zarrix._stores.lru_cache",
     "LoggingStore": "zarrix._stores.wrapper",

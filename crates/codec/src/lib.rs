@@ -53,3 +53,4 @@ pub use codec::{Codec, EncodedSize};
 pub use error::{CodecError, Result};
 pub use registry::{Input, from_config};
 pub use scratch::Scratch;
+pub use zstd::Dictionary as ZstdDictionary;

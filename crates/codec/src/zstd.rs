@@ -42,6 +42,34 @@ pub(crate) fn decompress(
     }
 }
 
+/// A dictionary, with which other programs compress texts that are alike.
+pub struct Dictionary(zstd_safe::DDict<'static>);
+
+impl std::fmt::Debug for Dictionary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Dictionary")
+    }
+}
+
+impl Dictionary {
+    /// The dictionary in these bytes.
+    pub fn new(bytes: &[u8]) -> Result<Self> {
+        let made = zstd_safe::DDict::try_create(bytes);
+        made.map(Self).ok_or_else(|| CodecError::corrupt(NAME, "the dictionary is not valid"))
+    }
+
+    /// Fills `dst` with the frame in `src`, and returns its length; a longer one is an error.
+    pub fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        let magic = src.first_chunk::<4>().map_or(0, |magic| u32::from_le_bytes(*magic));
+        if magic != MAGIC {
+            return Err(corrupt(unknown_prefix(), src, dst.len()));
+        }
+        let most = dst.len();
+        let done = scratch.zstd_decoder()?.decompress_using_ddict(dst, src, &self.0);
+        done.map_err(|code| corrupt(code, src, most))
+    }
+}
+
 /// zstd's code for `ZSTD_error_prefix_unknown`, the tenth of its errors.
 fn unknown_prefix() -> usize {
     10_usize.wrapping_neg()

@@ -54,7 +54,9 @@ mod _engine {
     #[pymodule_export]
     use crate::results::empty;
     #[pymodule_export]
-    use crate::store::{FileParts, LocalStore, MemoryStore, PythonStore, Store, ZipStore};
+    use crate::store::{
+        FileParts, IcechunkStore, LocalStore, MemoryStore, PythonStore, Store, ZipStore,
+    };
     #[pymodule_export]
     use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
 

@@ -1,7 +1,7 @@
 //! Stores: keys to bytes. No arrays, no Python.
 //!
-//! The only codecs are those of members of zip archives: the bounded decoders of the codec crate,
-//! which also has the checked growth of memory.
+//! The only codecs are those of members of zip archives and of the documents of Icechunk: the bounded
+//! decoders of the codec crate, which also has the checked growth of memory.
 //!
 //! A key is a relative path of names joined by `/`, checked by one grammar ([`check_key`]) before
 //! any store gets it. Values are replaced atomically: a reader sees one complete version, even if a
@@ -12,6 +12,7 @@ mod carrier;
 mod error;
 mod files;
 mod generation;
+mod icechunk;
 mod key;
 mod listing;
 mod local;
@@ -29,6 +30,8 @@ mod zip;
 pub use carrier::{Carried, Carrier, Carry};
 pub use error::{Refusal, Result, StoreError};
 pub use generation::Generation;
+pub use icechunk::repository::Repository as IcechunkRepository;
+pub use icechunk::store::IcechunkStore;
 pub use key::{check_key, check_prefix};
 pub use listing::moved::moved_keys;
 pub use local::carry_tree::{CarriedTree, TreeTerms, Visit, TreeWalk, release_tree};

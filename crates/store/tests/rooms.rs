@@ -6,7 +6,7 @@ mod rooms;
 /// From the top down; rooms on one line do not use each other.
 const LAYERS: [&[&str]; 8] = [
     &["testing"],
-    &["local", "memory", "object", "parts", "zip"],
+    &["icechunk", "local", "memory", "object", "parts", "zip"],
     &["files", "listing", "ranges"],
     &["store"],
     &["lock"],

@@ -35,15 +35,17 @@ def as_store(
     Parameters
     ----------
     store : Store, MutableMapping, zarr.abc.store.Store, str, Path or None
-        A path is a `DirectoryStore`, or a `ZipStore` if it ends in ``.zip`` or ``.ozx``, or a
-        `ReferenceStore` for a file that ends in ``.json`` or a folder of references that ends in
-        ``.parq``. A file of HDF5, NetCDF, TIFF, npy, npz or safetensors is a read-only store
-        (`zarrix.convert.open_file`). A mapping is a `KVStore`, and None a new `MemoryStore`. A URL
-        of S3, Google Cloud Storage, Azure or a web server is a `RemoteStore`, and so is an fsspec
-        mapping of one of them if the engine supports its configuration. ``file://`` is a directory,
-        ``memory://name`` is the `MemoryStore` of that name in this process, and fsspec opens all
-        other URLs. Stores of zarr-python 3, Icechunk sessions and obstore stores are accepted as
-        they are, and so is a `StorePath` of the root of any of these.
+        A path is a `DirectoryStore`, or a `ZipStore` if it ends in ``.zip`` or ``.ozx``, an
+        `IcechunkStore` for the folder of an Icechunk repository, or a `ReferenceStore` for a file
+        that ends in ``.json`` or a folder of references that ends in ``.parq``. A file of HDF5,
+        NetCDF, TIFF, npy, npz or safetensors is a read-only store (`zarrix.convert.open_file`). A
+        mapping is a `KVStore`, and None a new `MemoryStore`. A URL of S3, Google Cloud Storage,
+        Azure or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them if the
+        engine supports its configuration. ``icechunk://`` and such a URL after ``icechunk+`` are
+        repositories of Icechunk, ``file://`` is a directory, ``memory://name`` is the `MemoryStore`
+        of that name in this process, and fsspec opens all other URLs. Stores of zarr-python 3,
+        Icechunk sessions and obstore stores are accepted as they are, and so is a `StorePath` of
+        the root of any of these.
     storage_options : mapping, optional
         Only with a URL; fsspec's names of the options.
     durability : {"process", "fsync"}, optional
@@ -93,6 +95,9 @@ def _of_path(path: str, storage_options: Mapping[str, Any] | None) -> Store:
             f"storage_options need a URL, such as 's3://bucket/data.zarr'; got {path!r}"
         )
     row = f".{path.rpartition('.')[2]}"
+    # Every Icechunk repository has this folder.
+    if row not in OPENERS and os.path.isdir(os.path.join(path, "snapshots")):
+        row = "/snapshots"
     if row in OPENERS:
         opens = opener(row)
         store = None if opens is None else opens(path, None)

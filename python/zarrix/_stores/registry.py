@@ -31,6 +31,11 @@ OPENERS: dict[str, str] = {
     "local://": "zarrix._stores.local:of_url",
     **{f"{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},
     **{f"zip::{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},
+    "icechunk://": "zarrix._stores.icechunk:of_url",
+    **{
+        f"icechunk+{scheme}://": "zarrix._stores.icechunk:of_url"
+        for scheme in ("file", "memory", *SERVER_SCHEMES)
+    },
     "://": "zarrix._stores.fsspec:of_url",
     # Local paths by suffix; all others are directories.
     ".zip": "zarrix._stores.zip:of_path",
@@ -38,6 +43,8 @@ OPENERS: dict[str, str] = {
     ".json": "zarrix._stores.reference.store:of_path",
     ".parq": "zarrix._stores.reference.store:of_path",
     ".parquet": "zarrix._stores.reference.store:of_path",
+    # A folder that has this one.
+    "/snapshots": "zarrix._stores.icechunk:of_path",
     # Files of other formats, read-only; the converters show them as hierarchies.
     **{f".{suffix}": "zarrix.convert._file_store:of_path" for suffix in FILE_SUFFIXES},
     # Objects: the name of a class, or all classes of a package.
