@@ -306,15 +306,9 @@ def choose_format(
             f"{named} belongs to zarr_format=3; create the array at top level with zarr_format=3, "
             "or in a group that was created with it"
         )
-    only = store._only_format
-    if only is not None and asked not in (None, only):
-        raise ValueError(
-            f"{store!r} holds only v{only}, so zarr_format={asked} needs another store"
-        )
+    asked = store._format_of(asked)
     if asked is not None or word is not None:
         return asked or 3
-    if only is not None:
-        return only
     preferred = config.default_zarr_format
     return default if preferred is None else check_format(preferred) or default
 

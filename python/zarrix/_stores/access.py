@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from zarrix._errors import ReadOnlyError
 from zarrix._runtime.config import check_durability, config
@@ -29,6 +29,19 @@ class StoreAccess:
     _erasable = True
     _listable = True
     _durability: str | None = None
+    # The one format of which the store can hold documents; None for any.
+    _only_format: Literal[2, 3] | None = None
+
+    def _format_of(self, asked: Literal[2, 3] | None) -> Literal[2, 3] | None:
+        """The format of a new node for which this one was asked; None if the store has no say."""
+        only = self._only_format
+        if only is None:
+            return asked
+        if asked not in (None, only):
+            raise ValueError(
+                f"{self!r} holds only v{only}, so zarr_format={asked} needs another store"
+            )
+        return only
 
     def is_readable(self) -> bool:
         """Whether values can be read.

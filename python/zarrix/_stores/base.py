@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from zarrix import _engine
 from zarrix._runtime.buffers import is_prototype
@@ -60,8 +60,6 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
     _answers_awaited = False
     # Whether the documents are those of a commit that is not over: the engine cannot compare them.
     _is_staged = False
-    # The one format of which the store can hold documents; None for any.
-    _only_format: Literal[2, 3] | None = None
     # Whether the store is remote, so that many values should be requested at once.
     is_remote = False
     # Attributes that the engine store was opened with: another value would have no effect on it.
