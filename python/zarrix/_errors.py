@@ -19,6 +19,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         PathNotFoundError(FileNotFoundError, KeyError, ValueError)  path-not-found
             ArrayNotFoundError                                      array-not-found
                 ArrayReplacedError                                  array-replaced
+                    ChunksMovedError                                chunks-moved
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         MemberNotFoundError(KeyError)                               member-not-found
@@ -76,6 +77,7 @@ __all__ = [
     "PathNotFoundError",
     "ArrayNotFoundError",
     "ArrayReplacedError",
+    "ChunksMovedError",
     "GroupNotFoundError",
     "FSPathExistNotDir",
     "MemberNotFoundError",
@@ -205,6 +207,16 @@ class ArrayReplacedError(ArrayNotFoundError):
     """Another array has replaced the one that was opened; open it again."""
 
     kind = "array-replaced"
+
+
+class ChunksMovedError(ArrayReplacedError):
+    """A commit has put the chunks of an open array under other keys.
+
+    The array reads its metadata again and repeats the call; only a view of consolidated metadata,
+    which shows one state of all arrays, raises this.
+    """
+
+    kind = "chunks-moved"
 
 
 class GroupNotFoundError(PathNotFoundError):
@@ -408,6 +420,12 @@ class LockWaitWarning(UserWarning):
 
 class StaleMetadataWarning(UserWarning):
     """Consolidated metadata differs from the metadata documents."""
+
+    __module__ = "zarrix.errors"
+
+
+class LateWriteWarning(UserWarning):
+    """A chunk was written to an array after a commit had replaced its chunks; it is not seen."""
 
     __module__ = "zarrix.errors"
 

@@ -1,7 +1,8 @@
 """A hierarchy that commits change step by step, and what must be true of it at any moment.
 
-Step ``n`` appends to two arrays and to an array of times, creates an array, and sets attributes. A
-reader that sees half of a step finds it by `version_of`.
+Step ``n`` appends to two arrays and to an array of times, changes elements of a mask, replaces an
+array, creates one and deletes that of the step before, and sets attributes. A reader that sees half
+of a step finds it by `version_of`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from typing import Any
 
 import numpy as np
 import zarrix as zarr
+from zarrix.commits import _left
+
+# Otherwise the second commit of a v2 array would wait for ten seconds.
+_left.PROMISED = 0.0
 
 ROWS = 3
 # Names of built-in functions and of methods of the engine that change what is stored.
@@ -31,6 +36,9 @@ def make(path: Path, zarr_format: int) -> None:
     root = zarr.open_group(path, mode="w", zarr_format=zarr_format, attributes={"step": 0})
     for name in ("a", "deep/b"):
         root.create_dataset(name, shape=(0, 4), chunks=(2, 3), dtype="i4")
+    root.create_dataset("mask", data=np.zeros((5, 4), "i4"), chunks=(2, 3))
+    root.create_dataset("swap", data=np.zeros((1, 2), "i4"), chunks=(2, 1))
+    root.create_dataset("new/0", data=np.zeros(3))
     root.create_dataset("time", shape=0, chunks=4, dtype="i4", attributes={"step": 0})
     zarr.consolidate_metadata(root.store)
 
@@ -45,7 +53,11 @@ def change(root: zarr.Group, step: int) -> None:
         root[name].append(values(step))
     root["time"].append(np.full(ROWS, step, "i4"))
     root["time"].attrs["step"] = step
+    root["mask"][1:3] = step
+    root["mask"].vindex[[0, 4], [0, 3]] = step
+    root.create_dataset("swap", data=np.full((step + 1, 2), step), chunks=(2, 1), overwrite=True)
     root.create_dataset(f"new/{step}", data=np.full(3, step), chunks=2)
+    del root[f"new/{step - 1}"]
     root.attrs["step"] = step
 
 
@@ -64,9 +76,12 @@ def version_of(root: Any) -> int:
     for z in (a, b):
         assert np.array_equal(z[:], np.repeat(expected[:, None], 4, axis=1))
     assert np.array_equal(time[:], expected)
-    for one in range(1, step + 1):
-        assert np.array_equal(root[f"new/{one}"][:], [one] * 3)
-    assert f"new/{step + 1}" not in root
+    mask = np.zeros((5, 4), "i4")
+    mask[1:3] = mask[0, 0] = mask[4, 3] = step
+    assert np.array_equal(root["mask"][:], mask)
+    assert np.array_equal(root["swap"][:], np.full((step + 1, 2), step))
+    assert list(root["new"]) == [str(step)]
+    assert np.array_equal(root[f"new/{step}"][:], [step] * 3)
     return int(step)
 
 
@@ -76,6 +91,8 @@ def is_clean(path: Path) -> None:
     version = version_of(root)
     assert version_of(zarr.open_consolidated(path)) == version
     assert not list(path.rglob(".zarrix-commit*"))
+    zarr.sweep(path, now=True)
+    assert version_of(root) == version
     expected = set()
     for _, array in root.members(None):
         if isinstance(array, zarr.Array):

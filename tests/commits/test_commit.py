@@ -42,6 +42,7 @@ def test_nothing_is_visible_before_the_end_and_all_after_it(path: Path) -> None:
 
 def test_an_error_in_the_block_leaves_everything_as_it_was(path: Path) -> None:
     steps.commit(path, 1)
+    zarr.sweep(path, now=True)
     before = {key: zarr.DirectoryStore(path)[key] for key in zarr.DirectoryStore(path)}
     with pytest.raises(ZeroDivisionError), zarr.commit(path) as root:
         steps.change(root, 2)
@@ -190,14 +191,14 @@ def test_the_same_new_node_is_a_conflict(path: Path) -> None:
     with pytest.raises(CommitConflictError, match="array"), zarr.commit(path) as root:
         root.create_dataset("x", data=[1, 2])
         # Two groups become one.
-        root.create_group("new", attributes={"ours": 1})
+        root.create_group("both", attributes={"ours": 1})
         other = zarr.open_group(path)
-        other.create_group("new", attributes={"mine": 1})
+        other.create_group("both", attributes={"mine": 1})
         with pytest.raises(ContainsArrayError):
             other.create_dataset("x", data=[3, 4])
         other.create_dataset("x", data=[3, 4], overwrite=True)
     assert zarr.open_group(path)["x"][:].tolist() == [3, 4]
-    assert dict(zarr.open_group(path)["new"].attrs) == {"mine": 1}
+    assert dict(zarr.open_group(path)["both"].attrs) == {"mine": 1}
 
 
 def test_a_node_that_is_deleted_meanwhile_is_a_conflict(path: Path) -> None:
@@ -256,12 +257,8 @@ def test_a_stream_writer_in_a_commit_is_part_of_it(path: Path) -> None:
 def test_what_readers_would_see_is_refused_before_anything_is_stored(path: Path) -> None:
     steps.commit(path, 1)
     refusals = {
-        "elements": lambda root: root["a"].__setitem__(0, 5),
-        "points": lambda root: root["a"].vindex.__setitem__(([0], [0]), 5),
-        "a smaller shape": lambda root: root["a"].resize(1, 4),
         "a move": lambda root: root.move("a", "c"),
-        "a deletion": lambda root: root.__delitem__("a"),
-        "another array": lambda root: root.create_dataset("a", shape=3, overwrite=True),
+        "a group for an array": lambda root: root.create_group("a", overwrite=True),
         "a key": lambda root: root.store.__setitem__("a/x", b"1"),
     }
     for what, refused in refusals.items():

@@ -35,7 +35,7 @@ RECOVERIES: tuple[Callable[[Path], Any], ...] = (zarr.recover, commit_nothing, a
 
 @pytest.mark.parametrize("zarr_format", FORMATS)
 def test_a_death_at_any_change_leaves_the_old_state_or_the_new_one(
-    zarr_format: int, tmp_path: Path
+    zarr_format: int, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     made = tmp_path / "made.zarr"
     steps.make(made, zarr_format)
@@ -57,15 +57,18 @@ def test_a_death_at_any_change_leaves_the_old_state_or_the_new_one(
         assert steps.version_of(zarr.open_group(path)) == before
         steps.commit(path, before + 1)
         steps.is_clean(path)
-        number += 1
-    assert number > 25
+        # With --long at every one.
+        number += 1 if pytestconfig.getoption("--long") else 5
+    assert number > 60
     # There is one moment at which the commit happens.
     assert seen == sorted(seen)
     assert set(seen) == {1, 2}
 
 
 @pytest.mark.parametrize("zarr_format", FORMATS)
-def test_a_death_in_a_recovery_is_recovered(zarr_format: int, tmp_path: Path) -> None:
+def test_a_death_in_a_recovery_is_recovered(
+    zarr_format: int, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     made = tmp_path / "made.zarr"
     steps.make(made, zarr_format)
     steps.commit(made, 1)
@@ -78,10 +81,10 @@ def test_a_death_in_a_recovery_is_recovered(zarr_format: int, tmp_path: Path) ->
             break
         before = steps.version_of(zarr.open_consolidated(path))
         # Twice, at other changes of the recovery.
-        for again in (number % 5, number % 7):
+        for again in (number % 5, number % 11):
             steps.dies_at(again, lambda: zarr.recover(path))
             assert steps.version_of(zarr.open_consolidated(path)) == before
         zarr.recover(path)
         steps.is_clean(path)
         assert steps.version_of(zarr.open_group(path)) == before
-        number += 3
+        number += 1 if pytestconfig.getoption("--long") else 11

@@ -129,6 +129,12 @@ def store_of_group() -> Any:
     return store
 
 
+def group_on_disk(folder: Path) -> str:
+    """The path of a group: stores in memory have no commits."""
+    zarr.open_group(folder / "root", mode="a")
+    return str(folder / "root")
+
+
 def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, Any]:
     """A value for each parameter that has to be given, and a shape."""
     owner = name.split(".")[-2]
@@ -182,6 +188,7 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "count": 2,
         "dtype": "u1",
         "access": "chunk 2x2",
+        "root": group_on_disk(folder),
     }
     if name == "zarrix.jobs.stack":
         np.save(folder / "x.npy", np.arange(3))

@@ -21,10 +21,10 @@ from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
 from zarrix._array.transfer import read_selection, shaped, write_selection
 from zarrix._display.labels import type_name
-from zarrix._errors import Suggesting
+from zarrix._errors import ChunksMovedError, Suggesting
 from zarrix._runtime.config import config
 from zarrix._selection.basic import try_basic
-from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts
+from zarrix._selection.values import IN_MEMORY, as_value, moves_in_parts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,7 +111,10 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         # The engine makes small ones by NumPy, too, but that takes longer.
         empty = np.empty if prod(shape) < snapshot.large_result else _engine.empty
         out: Any = empty(shape, metadata.dtype, snapshot.order)
-        snapshot.io.read(axes, out)
+        try:
+            snapshot.io.read(axes, out)
+        except ChunksMovedError:
+            return read_selection(self, selection)
         if shape and not new_axes:
             return out
         return shaped(out, new_axes, selection, metadata.shape)
@@ -156,21 +159,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z.read(out=out) is out
         True
         """
-        snapshot = self._snapshot
-        if not snapshot.is_plain_read:
-            return read_selection(self, selection, out)
-        metadata = snapshot.metadata
-        basic = try_basic(selection, metadata.shape)
-        if basic is None or isinstance(out, Array):
-            return read_selection(self, selection, out)
-        axes, shape, new_axes = basic
-        if out is not None:
-            snapshot.io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
-            return out
-        empty = np.empty if prod(shape) < snapshot.large_result else _engine.empty
-        result: Any = empty(shape, metadata.dtype, snapshot.order)
-        snapshot.io.read(axes, result)
-        return shaped(result, new_axes, selection, metadata.shape)
+        return self[selection] if out is None else read_selection(self, selection, out)
 
     def get_basic_selection(
         self,
@@ -300,7 +289,10 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         axes, shape, new_axes = basic
         syncs = snapshot.syncs
         fsync = config.syncs if syncs is None else syncs
-        snapshot.io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
+        try:
+            snapshot.io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
+        except ChunksMovedError:
+            write_selection(self, selection, value)
 
     def set_basic_selection(
         self,

@@ -205,6 +205,29 @@ class ArrayHandle(Member):
                 self._adopt(snapshot)
         return snapshot
 
+    def _followed(self, old: ArraySnapshot) -> ArraySnapshot | None:
+        """The snapshot to repeat a call with, after the chunks of a snapshot were found to have
+        moved; None if they are gone.
+        """
+        store, key = self._location.store, self._document_key()
+        document = store._value(key)
+        if document is None:
+            raise _array_missing(self._location)
+        metadata, options = self._parse(document, key), self._options
+        if metadata.key_encoding == old.metadata.key_encoding:
+            # That of consolidated metadata. It may be ahead of the array's own document.
+            now = store._consolidated_value(key)
+            if now is None or self._parse(now, key).key_encoding != metadata.key_encoding:
+                return None
+            options = options._replace(is_detached=True)
+            return snapshot_of(self._location, options, old.metadata, old.document, key)
+        if options.is_view:
+            metadata = replace(old.metadata, key_encoding=metadata.key_encoding)
+        snapshot = snapshot_of(self._location, options, metadata, document, key)
+        with _adopting:
+            self._adopt(snapshot)
+        return snapshot
+
     def _current(self) -> ArraySnapshot:
         """The snapshot; that of the stored metadata if it is not cached."""
         options = self._options

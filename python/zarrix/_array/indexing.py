@@ -10,6 +10,7 @@ import numpy as np
 from zarrix._array.facts import ArrayFacts
 from zarrix._array.indexes import BlockIndex, OIndex, VIndex
 from zarrix._array.transfer import read_selection, write_selection
+from zarrix._errors import ChunksMovedError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection import windows
 from zarrix._selection.basic import Fields
@@ -510,7 +511,13 @@ class Selecting(ArrayFacts):
         if leaving is not None:
             result[leaving] = padding
         buffer: Any = corners
-        snapshot.io.read_windows(buffer, result, leaving is not None)
+        try:
+            snapshot.io.read_windows(buffer, result, leaving is not None)
+        except ChunksMovedError:
+            followed = self._followed(snapshot)
+            if followed is None:
+                raise
+            followed.io.read_windows(buffer, result, leaving is not None)
         if cast_to is not None:
             result = result.astype(cast_to)
             if out is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from zarrix import _engine
 from zarrix._array.array import Array
 from zarrix._array.conversion import conversion_of
-from zarrix._errors import suggestion
+from zarrix._errors import ChunksMovedError, suggestion
 from zarrix._runtime.signatures import takes
 from zarrix._selection import windows
 from zarrix._selection.values import as_out, fill_element
@@ -198,13 +198,8 @@ def read_many(
     if on_error != "raise" and not callable(on_error):
         raise ValueError(f"on_error={on_error!r}; allowed are 'raise' and a function")
     conversions = _each(convert, len(given), "convert", str)
-    checked = list(map(_Entry, given, borders, padding, conversions))
-    failures = [
-        WindowFailure(*failure)
-        for failure in _engine.read_many(
-            [entry.native for entry in checked], tolerate=callable(on_error), cancel=cancel
-        )
-    ]
+    checked, found = _filled((given, borders, padding, conversions), callable(on_error), cancel)
+    failures = [WindowFailure(*failure) for failure in found]
     results = [
         entry.finish([failure.window for failure in failures if failure.entry == number])
         for number, entry in enumerate(checked)
@@ -213,6 +208,31 @@ def read_many(
         for failure in failures:
             on_error(failure)
     return results
+
+
+def _filled(
+    parts: tuple[list[Any], ...], tolerate: bool, cancel: _engine.CancelToken | None
+) -> tuple[list[_Entry], list[Any]]:
+    """The entries, filled; and what was tolerated."""
+    followed: list[Any] = [None] * len(parts[0])
+    while True:
+        snapshots = [(array, array._snapshot) for array, *_ in parts[0]]
+        checked = list(map(_Entry, *parts))
+        for entry, instead in zip(checked, followed, strict=True):
+            if instead is not None:
+                entry.native = (instead.io, *entry.native[1:])
+        native = [entry.native for entry in checked]
+        try:
+            return checked, _engine.read_many(native, tolerate=tolerate, cancel=cancel)
+        except ChunksMovedError:
+            followed = [array._followed(snapshot) for array, snapshot in snapshots]
+            if not any(followed):
+                raise
+            # One that is the array's own now need not be passed.
+            followed = [
+                None if array._snapshot is instead else instead
+                for (array, _), instead in zip(snapshots, followed, strict=True)
+            ]
 
 
 def _parts(entry: Sequence[Any], number: int) -> tuple[Array, Any, Any, Any]:

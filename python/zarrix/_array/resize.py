@@ -23,7 +23,8 @@ from zarrix import _engine
 from zarrix._array.handle import ArrayHandle
 from zarrix._array.length_lock import LengthLock
 from zarrix._array.snapshot import ArraySnapshot, engine_array_of
-from zarrix._array.transfer import assign, is_stored_in
+from zarrix._array.transfer import assign_in, is_stored_in
+from zarrix._errors import ChunksMovedError
 from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection.basic import AxisSelection
@@ -50,6 +51,8 @@ def _resize(array: ArrayHandle, args: tuple[Any, ...]) -> None:
         old = snapshot.metadata.shape
         new = normalize_resize_args(old, *args)
         if _is_smaller(old, new):
+            if array._location.store._before_write(array._location.path, None):
+                continue
             _check_storable(array)
             _clear_outside(array, snapshot, snapshot.metadata, new)
 
@@ -132,9 +135,23 @@ def _append(array: ArrayHandle, data: Any, axis: int) -> tuple[int, ...]:
     metadata = snapshot.metadata
     ranges: list[AxisSelection] = [(0, 1, size) for size in metadata.shape]
     ranges[axis] = (grown_from, 1, added[axis])
-    longer = replace(snapshot, io=io_to_chunk_end(array, snapshot, axis))
-    assign(array, longer, Indexer(tuple(ranges), added), data)
+    rows = Indexer(tuple(ranges), added)
+    try:
+        _assign_rows(array, snapshot, rows, data, axis)
+    except ChunksMovedError:
+        followed = array._followed(snapshot)
+        if followed is None:
+            raise
+        _assign_rows(array, followed, rows, data, axis)
     return metadata.shape
+
+
+def _assign_rows(
+    array: ArrayHandle, snapshot: ArraySnapshot, rows: Indexer, data: Any, axis: int
+) -> None:
+    longer = replace(snapshot, io=io_to_chunk_end(array, snapshot, axis))
+    array._location.store._before_write(array._location.path, rows.axes)
+    assign_in(array, longer, rows, data)
 
 
 def reserve(array: ArrayHandle, count: int, axis: int, *, aligned: bool) -> tuple[slice, ...]:
@@ -207,7 +224,6 @@ def _clear_outside(
     remaining = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if remaining == metadata.shape:
         return
-    array._location.store._before_write(array._location.path, None)
     # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
     # array's setting, because clearing must not store chunks of fill values.
     options = array._options._replace(write_empty_chunks=False)

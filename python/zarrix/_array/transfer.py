@@ -14,6 +14,7 @@ import numpy as np
 from zarrix import _engine
 from zarrix._array.handle import ArrayHandle
 from zarrix._array.snapshot import ArraySnapshot
+from zarrix._errors import ChunksMovedError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection.basic import Fields, split_fields
 from zarrix._selection.fancy import Indexer, Rule, resolve
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "assign",
+    "assign_in",
     "fields_and_key",
     "is_stored_in",
     "read_indexer",
@@ -42,9 +44,27 @@ def read_selection(
     array: ArrayHandle, selection: Any, out: Any = None, fields: Fields = None, rule: Rule = resolve
 ) -> Any:
     """The elements of a selection: a new array, a scalar, or ``out``, which is filled."""
-    snapshot, cast_to = array._current(), array._options.cast_to
     if isinstance(out, ArrayHandle):
         return _read_to_stored(array, selection, out, fields, rule)
+    snapshot = array._current()
+    try:
+        return _read(array, snapshot, selection, out, fields, rule)
+    except ChunksMovedError:
+        followed = array._followed(snapshot)
+        if followed is None:
+            raise
+        return _read(array, followed, selection, out, fields, rule)
+
+
+def _read(
+    array: ArrayHandle,
+    snapshot: ArraySnapshot,
+    selection: Any,
+    out: Any,
+    fields: Fields,
+    rule: Rule,
+) -> Any:
+    cast_to = array._options.cast_to
     metadata = snapshot.metadata
     fields, key = fields_and_key(array, metadata, fields, selection)
     indexer = rule(key, metadata.shape)
@@ -70,11 +90,17 @@ def read_selection(
 def read_into(array: ArrayHandle, indexer: Indexer, out: npt.NDArray[Any]) -> None:
     """Fill ``out``, of the selection's shape and the array's dtype."""
     snapshot = array._current()
-    if array._options.cast_to is None:
-        read_indexer(snapshot.io, indexer, out)
-    else:
-        elements: Any = np.empty(indexer.shape, snapshot.metadata.dtype)
+    elements: Any = out
+    if array._options.cast_to is not None:
+        elements = np.empty(indexer.shape, snapshot.metadata.dtype)
+    try:
         read_indexer(snapshot.io, indexer, elements)
+    except ChunksMovedError:
+        followed = array._followed(snapshot)
+        if followed is None:
+            raise
+        read_indexer(followed.io, indexer, elements)
+    if elements is not out:
         out[...] = elements
 
 
@@ -123,7 +149,25 @@ def assign(
 
     The caller is inside `ArrayHandle._writing`.
     """
-    array._location.store._before_write(array._location.path, indexer.axes, indexer.coords)
+    if array._location.store._before_write(array._location.path, indexer.axes, indexer.coords):
+        snapshot = array._current()
+    try:
+        assign_in(array, snapshot, indexer, value, fields)
+    except ChunksMovedError:
+        followed = array._followed(snapshot)
+        if followed is None:
+            raise
+        assign_in(array, followed, indexer, value, fields)
+
+
+def assign_in(
+    array: ArrayHandle,
+    snapshot: ArraySnapshot,
+    indexer: Indexer,
+    value: Any,
+    fields: Fields = None,
+) -> None:
+    """`assign` in the chunks that the snapshot names, also if a commit has moved them."""
     metadata, fsync = snapshot.metadata, array._fsync
     if type(value) in IN_MEMORY or not moves_in_parts(value, metadata.dtype):
         _assign_part(snapshot, indexer, value, fields, fsync)

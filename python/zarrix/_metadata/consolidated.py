@@ -154,6 +154,16 @@ def commit_member(document: Any, zarr_format: int) -> Any:
     return members.get(COMMIT_MEMBER) if isinstance(members, Mapping) else None
 
 
+def with_commit_member(
+    document: bytes | None, zarr_format: int, changes: Mapping[str, Any], label: str
+) -> bytes | None:
+    """Consolidated metadata in which what a commit has noted is changed; None stays None."""
+    member, known = commit_member(document, zarr_format), parse(document, zarr_format, label)
+    if document is None or known is None or not isinstance(member, Mapping):
+        return document
+    return encode(document, known, zarr_format, label, {**member, **changes})
+
+
 @dataclass(frozen=True)
 class ConsolidatedMetadata:
     """The metadata of the members of a group that is stored in the group.

@@ -1,8 +1,9 @@
 """Whether the array at a path is still the one that was opened there.
 
 Attributes, the shape, and the spelling of the metadata may change while an array is open. Another
-dtype, chunk grid, codec, fill value or chunk key encoding means other chunks, and no reader could
-decode the chunks of the open handle. The engine asks when it finds other metadata under the lock of
+dtype, chunk grid, codec or fill value means other chunks, and no reader could decode the chunks of
+the open handle. Another chunk key encoding alone is that of a commit, which the handle can follow.
+The engine asks when it finds other metadata under the lock of
 a chunk, or when a chunk does not decode.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from zarrix._dtypes.v2 import fill_value_bytes
-from zarrix._errors import ArrayReplacedError, MetadataError, shorten
+from zarrix._errors import ArrayReplacedError, ChunksMovedError, MetadataError, shorten
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.chunk_grid import AxisGrid
@@ -43,6 +44,11 @@ def judge_replaced(opened: bytes, label: str, separator: str | None, stored: byt
     old = _parse(opened, label, separator)
     for what, read in _SAME.items():
         before, now = read(old, new), read(new, old)
+        if before != now and what == _KEYS and old.key_suffix == new.key_suffix:
+            raise ChunksMovedError(
+                f"{label} has other chunk keys than when the array was opened: a commit has "
+                "replaced its content; open the array, or the group that it was reached from, again"
+            )
         if before != now:
             raise ArrayReplacedError(
                 f"{label} describes another array than the one that was opened: {what} was "
@@ -91,7 +97,9 @@ def _spelled_out(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": document["name"], **options}
 
 
-# The values that determine chunks. Each is taken from one array, with respect to the other.
+_KEYS = "the chunk key encoding"
+# The values that determine chunks, and last where those are. Each is taken from one array, with
+# respect to the other.
 _SAME: dict[str, Callable[[ArrayMetadata, ArrayMetadata], Any]] = {
     "the number of axes": lambda array, _: array.ndim,
     "the dtype": lambda array, _: array.dtype,
@@ -103,7 +111,7 @@ _SAME: dict[str, Callable[[ArrayMetadata, ArrayMetadata], Any]] = {
     ),
     # As bytes, because NaN is not equal to itself.
     "the fill value": lambda array, _: fill_value_bytes(array.fill_value, array.dtype),
-    "the chunk key encoding": lambda array, _: (
+    _KEYS: lambda array, _: (
         array.key_encoding[0],
         array.dimension_separator,
         array.key_suffix,

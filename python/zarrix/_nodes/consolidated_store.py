@@ -142,6 +142,14 @@ class ConsolidatedStore(Store):
             self._notice(key)
         return stored
 
+    def _consolidated_value(self, key: str) -> bytes | None:
+        zarr_format = 3 if self._place.rpartition("/")[2] == ZARR_JSON else 2
+        label = place(self._store, self._place)
+        documents = parse(self._store._value(self._place), zarr_format, label) or {}
+        start = len(self._root) + 1 if self._root else 0
+        found = documents.get(key[start:])
+        return None if found is None else json_dumps(found)
+
     def _is_of_commit(self, key: str) -> bool:
         """Whether a commit changes the document of ``key``, or has since this was opened."""
         zarr_format = 3 if self._place.rpartition("/")[2] == ZARR_JSON else 2

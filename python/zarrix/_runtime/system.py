@@ -28,6 +28,7 @@ __all__ = [
     "NOT_INHERITED",
     "UNBLOCKED",
     "lock_file",
+    "lock_from",
     "lock_record",
     "on_fork",
     "read_at",
@@ -171,3 +172,16 @@ def read_into_at(descriptor: int, buffer: memoryview, offset: int) -> int:
     value = read_at(descriptor, buffer.nbytes, offset)
     buffer[: len(value)] = value
     return len(value)
+
+
+def lock_from(descriptor: int, start: int, length: int) -> None:
+    """Lock a range of a file for this open description; `BlockingIOError` if a part is taken.
+
+    ``length`` 0 reaches to the end of all files. Only where `records_exclude_threads`.
+    """
+    request = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, request)
+    except PermissionError as error:
+        # Some systems report a lock of another process so.
+        raise BlockingIOError(error.errno, error.strerror) from None

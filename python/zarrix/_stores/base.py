@@ -114,11 +114,19 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
         """The folder whose files are the values below ``path``, if the store is one of files."""
         return None
 
-    def _before_write(self, path: str, axes: Any, coords: Any = ()) -> None:
+    def _consolidated_value(self, key: str) -> bytes | None:
+        """The document of ``key`` in the consolidated metadata that is stored now, if the store is
+        a view of that.
+        """
+        return None
+
+    def _before_write(self, path: str, axes: Any, coords: Any = ()) -> bool:
         """Called before elements of the array at ``path`` change, but not by the fast path.
 
         ``axes`` and ``coords`` are those of an `Indexer`; None for axes stands for all elements.
+        Returns whether the array has other metadata now.
         """
+        return False
 
     def vouching_for(self, key: str) -> str | None:
         """Key of consolidated metadata that describes a node whose own document is not stored.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from zarrix.commits._commit import commit
 from zarrix.commits._recover import Recovered, recover
+from zarrix.commits._sweep import sweep
 
-__all__ = ["Recovered", "commit", "recover"]
+__all__ = ["Recovered", "commit", "recover", "sweep"]
 
 # Users and pickles find them here.
-for _public in (Recovered, commit, recover):
+for _public in (Recovered, commit, recover, sweep):
     _public.__module__ = "zarrix.commits"
 del _public

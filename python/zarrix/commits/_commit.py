@@ -5,32 +5,40 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from zarrix._array.access import opened_at
+from zarrix._errors import NotAtomicError
 from zarrix._hierarchy.group import Group
 from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._nodes.location import Location
+from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
+from zarrix.commits._carry import alone, carry_late
+from zarrix.commits._left import GRACE, Left
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._place import CommitPlace, place_of
 from zarrix.commits._recover import end, happened, settle
 from zarrix.commits._stage import StagedStore
-from zarrix.commits._steps import show
+from zarrix.commits._steps import clean, show, store_documents
+from zarrix.commits._sweep import sweep_root
 
 __all__ = ["commit"]
 
 
-@contextlib.contextmanager
 def commit(
     root: Any,
     *,
     message: str = "",
+    readers: str = "consolidated",
     wait: float = 60.0,
+    grace: float | None = GRACE,
+    max_carry: int = 1_000_000,
     durability: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
-) -> Iterator[Any]:
+) -> AbstractContextManager[Any]:
     """Change several arrays, groups and attributes: all become visible at the end, or nothing.
 
     Readers that use consolidated metadata see all changes or none, in zarr-python, xarray and
@@ -38,10 +46,15 @@ def commit(
     error in the block, or the death of the process, leaves everything as it was; what it has stored
     is removed by the next commit, or by the next change of a length.
 
-    Arrays can grow (`Array.append`, `Array.resize` and writes to the new part), nodes can be
-    created, and attributes can change. Others may write meanwhile: what they change is kept, and a
-    change of the same attribute, or of the length of the same array, is an error at the end of the
-    block.
+    Arrays can grow and shrink, elements can change, nodes can be created, deleted and replaced
+    (``overwrite=True``), and attributes can change. Others may write meanwhile: what they change is
+    kept. A change of the same chunk, attribute or length is an error at the end of the block.
+
+    Before the first element changes that readers see, the chunks of the array are stored under
+    another spelling of their keys, which v2 and v3 have: as clones or hard links, and as copies
+    where the file system has neither. The old chunks stay for readers that have the array open. A
+    handle of zarrix goes on with the new ones when the old ones are gone; for other libraries, they
+    are then missing chunks.
 
     Parameters
     ----------
@@ -50,23 +63,35 @@ def commit(
         metadata, the commit writes it.
     message : str
         Stored with the commit.
+    readers : {"consolidated", "all"}
+        With ``"all"``, it is an error if readers that open array by array could see some of the
+        changes and not all of them: the commit may change one node.
     wait : float
         Seconds to wait for another commit of the hierarchy, and for writers of an array that is to
-        grow.
+        change.
+    grace : float, optional
+        Seconds for which the old chunks of an array stay; the next commit after that deletes them.
+        At least ten, and fewer than asked for if an array is rewritten so often that no spelling of
+        its keys is free. None keeps them until `sweep`.
+    max_carry : int
+        The most chunks of an array that are carried to other keys.
     durability : {"process", "fsync"}, optional
         With ``"fsync"``, a loss of power leaves the state before or after the commit, too.
     storage_options : mapping, optional
         As of `zarrix.open`, if ``root`` is a path.
 
-    Yields
-    ------
-    Group or Array
-        The node, whose changes are held back. It is read-only after the block.
+    Returns
+    -------
+    context manager
+        It gives the node, as a Group or an Array, whose changes are held back. After the block,
+        that can only be read.
 
     Raises
     ------
     CommitBusyError
         Another commit, or a writer of an array, was open for ``wait`` seconds.
+    ValueError
+        ``readers`` is something else.
     CommitConflictError
         Another writer has changed what the commit changes. Nothing is visible.
     NotAtomicError
@@ -91,20 +116,35 @@ def commit(
     >>> zarr.open_consolidated("forecast.zarr")["pressure"].shape
     (1, 4)
     """
-    place = place_of(root, storage_options, durability)
-    lock = CommitLock(place.store.dir_path())
-    lock.acquire(wait)
+    if readers not in ("consolidated", "all"):
+        raise ValueError(f"readers={readers!r}; allowed are 'consolidated' and 'all'")
+    at = place_of(root, storage_options, durability)
+
+    def begin(lock: CommitLock) -> StagedStore:
+        intent = Intent(os.urandom(16).hex(), at.root, at.zarr_format, _this_process(), message)
+        return StagedStore(at.store, lock, intent, wait=wait, max_carry=max_carry)
+
+    return _committing(at, begin, readers == "all", grace)
+
+
+@contextlib.contextmanager
+def _committing(
+    at: CommitPlace,
+    begin: Callable[[CommitLock], StagedStore],
+    one_node: bool,
+    grace: float | None,
+) -> Iterator[Any]:
+    lock = CommitLock(at.store.dir_path())
+    # L2 is when the block first stores something.
+    stage = begin(lock)
+    lock.acquire(stage.wait)
     try:
-        settle(place.store, lock)
-        intent = Intent(
-            os.urandom(16).hex(), place.root, place.zarr_format, _this_process(), message
-        )
-        stage = StagedStore(place.store, lock, intent, wait)
+        settle(at.store, lock)
         try:
-            yield _opened(stage, place)
-            _end(stage, lock, intent)
+            yield _opened(stage, at)
+            _end(stage, lock, one_node, grace)
         except BaseException:
-            _give_up(stage, lock, intent)
+            _give_up(stage, lock, stage.intent)
             raise
     finally:
         lock.release()
@@ -114,20 +154,45 @@ def _opened(stage: StagedStore, at: CommitPlace) -> Any:
     location = Location(stage, at.path, at.zarr_format)
     node = location.find()
     assert node is not None
-    return opened_at(location, node) if node.kind == "array" else Group._at(location, node)
+    return opened_at(location, node) if node.kind == "array" else Group(stage, at.path)
 
 
-def _end(stage: StagedStore, lock: CommitLock, intent: Intent) -> None:
+def _end(stage: StagedStore, lock: CommitLock, one_node: bool, grace: float | None) -> None:
+    """Steps L4 to L6."""
     changes = {
         key: tuple(None if one is None else json_loads(one, key) for one in pair)
         for key, pair in stage.changes().items()
     }
-    store = stage._store
+    store, intent = stage._store, stage.intent
+    carried = [array for _, array in sorted(stage.carried.items()) if array.path in intent.flips]
+    if one_node:
+        _require_one(intent, changes)
+
+    def left(now: float) -> list[Left]:
+        return [Left(one.path, one.old, now, one.ndim, grace) for one in carried]
+
     if changes:
-        show(store, lock, intent, changes)
-        end(store, intent, forward=True)
+        name = ARRAY_DOCUMENT[intent.zarr_format]
+        keys = [key_of(array.path, name) for array in carried if array.path not in intent.deletes]
+        with alone(store, keys, stage.wait):
+            for array in carried:
+                carry_late(store, array)
+            show(store, lock, intent, changes, left, keys)
+            store_documents(store, intent, keys)
+        clean(store, intent)
+        sweep_root(store, intent.root, intent.zarr_format)
     stage.finish()
     lock.end(fsync=store.syncs)
+
+
+def _require_one(intent: Intent, changes: Mapping[str, Any]) -> None:
+    changed = sorted({key.rpartition("/")[0] for key in changes})
+    if len(changed) > 1:
+        raise NotAtomicError(
+            f"the commit changes {', '.join(repr('/' + path) for path in changed[:5])}, and "
+            "readers that open array by array would see these changes one after the other; "
+            "readers='consolidated' makes them visible at once where consolidated metadata is read"
+        )
 
 
 def _give_up(stage: StagedStore, lock: CommitLock, intent: Intent) -> None:

@@ -9,8 +9,6 @@ import copy
 import os
 from typing import Any, NamedTuple
 
-from zarrix._array.access import options_of as options_of_array
-from zarrix._array.array import Array
 from zarrix._errors import NotAtomicError, PathNotFoundError, ReadOnlyError
 from zarrix._metadata.consolidated import parse
 from zarrix._metadata.literals import Format
@@ -92,8 +90,7 @@ def place_of(node: Any, storage_options: Any = None, durability: str | None = No
 
 
 def _require_writable(node: Any) -> None:
-    options = options_of_array(node) if isinstance(node, Array) else node._options
-    if options.read_only:
+    if node.read_only:
         raise ReadOnlyError(f"{node!r} is read-only; open it with mode='r+' to commit changes")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zarrix._array.access import opened_at
+from zarrix._array.access import current_snapshot, metadata_of, opened_at
 from zarrix._array.resize import erase_beyond
 from zarrix._metadata.consolidated import commit_of, parse
 from zarrix._metadata.intent import Intent, document_keys, has_happened
@@ -23,9 +23,10 @@ from zarrix._stores.labels import place
 from zarrix._stores.local import LocalStore
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._place import place_of
-from zarrix.commits._steps import commit_key, read_documents, store_documents
+from zarrix.commits._spaces import delete_keys, keys_beside, parse_space, space_of
+from zarrix.commits._steps import clean, commit_key, read_documents, store_documents
 
-__all__ = ["Recovered", "end", "end_commit", "happened", "recover", "settle"]
+__all__ = ["Recovered", "end", "end_commit", "happened", "recover", "remove_chunks", "settle"]
 
 WAIT = 60.0
 """Seconds that a change of a length waits for the end of a commit."""
@@ -89,6 +90,7 @@ def end(store: Store, intent: Intent, *, forward: bool) -> None:
     """Finish a commit that has become visible, or remove what another one has stored."""
     if forward:
         store_documents(store, intent)
+        clean(store, intent)
     else:
         _undo(store, intent)
 
@@ -114,21 +116,27 @@ def _undo(store: Store, intent: Intent) -> None:
         if len(array.shape) == len(after):
             # Beyond the shape that is stored now, and not that of the intent.
             axes = [axis for axis, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-            erase_beyond(array, array._load(), *axes)
+            erase_beyond(array, current_snapshot(array), *axes)
+    for path, (_, new) in intent.flips.items():
+        node, space = nodes.find(store, path, intent.zarr_format), parse_space(new)
+        if node is None or node.kind != "array" or space is None:
+            continue
+        metadata = metadata_of(opened_at(Location(store, path, intent.zarr_format), node))
+        if space_of(metadata) != space:
+            delete_keys(store, path, keys_beside(store, path, space, metadata))
     for path in sorted(intent.creates, reverse=True):
         if nodes.find(store, path) is None:
-            _remove_chunks(store, path)
+            remove_chunks(store, path)
 
 
-def _remove_chunks(store: Store, path: str) -> None:
+def remove_chunks(store: Store, path: str) -> None:
     """Delete the chunks of an array that has no document, and nothing else."""
     engine, top = store._engine, store.engine_path(path)
     start = len(top) + 1
     keys = engine.list_prefix(top)
     apart = {key.rpartition("/")[0] + "/" for key in keys if is_document(key)}
-    for key in keys:
-        if _CHUNK.fullmatch(key[start:]) and not any(map(key.startswith, apart)):
-            engine.delete(key, fsync=store.syncs)
+    chunks = [key for key in keys if _CHUNK.fullmatch(key[start:])]
+    delete_keys(store, path, [key for key in chunks if not any(map(key.startswith, apart))])
     for name in engine.leftovers(top):
         engine.remove_leftover(name, None)
 

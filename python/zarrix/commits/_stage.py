@@ -33,6 +33,7 @@ from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._metadata.merged import bare, encoded
 from zarrix._metadata.replaced import judge_replaced
+from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._nodes.nodes import Node
 from zarrix._stores.base import Store
@@ -49,7 +50,19 @@ from zarrix._stores.keys import (
 from zarrix._stores.labels import describe, place
 from zarrix._stores.local import LocalStore
 from zarrix._stores.sites import Site
+from zarrix.commits import _left
+from zarrix.commits._carry import CarriedArray, carry
 from zarrix.commits._lock import CommitLock
+from zarrix.commits._recover import remove_chunks
+from zarrix.commits._spaces import (
+    KeySpace,
+    delete_keys,
+    keys_beside,
+    space_of,
+    spaces_of,
+    with_space,
+)
+from zarrix.commits._sweep import left_below, sweep_root
 
 __all__ = ["StagedStore"]
 
@@ -67,12 +80,17 @@ class StagedStore(Store):
         Of the commit; nothing is in it yet.
     wait : float
         Seconds that a change of a length waits for a writer of the array.
+    max_carry : int
+        The most chunks of one array that are carried.
     """
 
     _is_staged = True
 
-    def __init__(self, store: LocalStore, lock: CommitLock, intent: Intent, wait: float) -> None:
-        self._store, self._lock, self._wait = store, lock, wait
+    def __init__(
+        self, store: LocalStore, lock: CommitLock, intent: Intent, *, wait: float, max_carry: int
+    ) -> None:
+        self._store, self._lock, self.wait, self._max_carry = store, lock, wait, max_carry
+        self.carried: dict[str, CarriedArray] = {}
         self.intent = intent
         self._mutex = threading.RLock()
         self._before: dict[str, bytes | None] = {}
@@ -96,8 +114,6 @@ class StagedStore(Store):
 
     def _stored(self, key: str) -> bytes | None:
         """The document outside of the commit, without consolidated metadata."""
-        if any(key.startswith(f"{path}/") for path in self.intent.deletes):
-            return None
         value = self._store._value(key)
         if value is not None and b'"consolidated_metadata"' in value and key.endswith(ZARR_JSON):
             return encoded(bare(json_loads(value, place(self._store, key))), key)
@@ -165,7 +181,9 @@ class StagedStore(Store):
         intent = self.intent
         if name not in (ARRAY_DOCUMENT[intent.zarr_format], GROUP_DOCUMENT[intent.zarr_format]):
             return new
-        first = self._before[key] if key in self._before else self._stored(key)
+        first = self._first(key)
+        if path in intent.deletes:
+            return self._recreated(path, key, first, new)
         if first is None:
             if path not in intent.creates:
                 intent.creates.append(path)
@@ -173,6 +191,11 @@ class StagedStore(Store):
             return new
         before, after = self._array(key, first), self._array(key, new)
         if path in intent.creates or before is None or after is None:
+            return new
+        carried = self.carried.get(path)
+        if carried is not None:
+            if carried.is_whole:
+                self._require_same(key, with_space(first, key, carried.new), new)
             return new
         if before.shape == after.shape:
             self._require_same(key, first, new)
@@ -190,12 +213,34 @@ class StagedStore(Store):
                 assert before is not None
                 assert after is not None
         self._require_same(key, first, new)
-        if any(b > a for b, a in zip(before.shape, after.shape, strict=True)):
-            raise NotAtomicError(
-                f"{describe(self._store, path)}: a smaller shape would delete chunks that readers "
-                "see; make the array smaller before or after the commit"
-            )
         intent.grows[path] = ([*before.shape], [*after.shape])
+        self._note()
+        return new
+
+    def _first(self, key: str) -> bytes | None:
+        """The document that the commit has begun from."""
+        return self._before[key] if key in self._before else self._stored(key)
+
+    def _recreated(self, path: str, key: str, first: bytes | None, new: bytes) -> bytes:
+        """The document of a node at the path of one that the commit has deleted."""
+        before = None if first is None else self._array(key, first)
+        after = self._array(key, new)
+        if first is None or (before is None) != (after is None):
+            raise NotAtomicError(
+                f"{describe(self._store, path)}: a commit cannot put a group in the place of an "
+                "array, or an array in that of a group; use another name"
+            )
+        if before is not None and after is not None:
+            carried = self.carried.get(path)
+            if carried is None:
+                self._wait_for_others(path, key)
+                space = self._free_space(path, before, after)
+                carried = CarriedArray(path, before.ndim, space_of(before), space)
+                self.carried[path] = carried
+            carried.is_whole = False
+            self.intent.flips[path] = (str(carried.old), str(carried.new))
+            new = with_space(new, key, carried.new)
+        self.intent.deletes.remove(path)
         self._note()
         return new
 
@@ -238,7 +283,7 @@ class StagedStore(Store):
             try:
                 lock.acquire()
             except WriterError as error:
-                if time.monotonic() - begun >= self._wait:
+                if time.monotonic() - begun >= self.wait:
                     raise CommitBusyError(str(error)) from None
                 time.sleep(0.002)
             else:
@@ -259,20 +304,61 @@ class StagedStore(Store):
 
     # Chunks
 
-    def _before_write(self, path: str, axes: Any, coords: Any = ()) -> None:
-        """Refuse a write that readers would see before the commit is over."""
+    def _before_write(self, path: str, axes: Any, coords: Any = ()) -> bool:
+        """Put an array into another key space before an element changes that readers see."""
         with self._mutex:
             self._require_open()
-            if path in self.intent.creates:
-                return
+            if path in self.intent.creates or path in self.carried:
+                return False
             key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
-            first = self._before[key] if key in self._before else self._stored(key)
+            first = self._first(key)
             known = None if first is None else self._array(key, first)
-        if known is None or not _touches(known.shape, axes, coords):
-            return
+            if known is None or not _touches(known.shape, axes, coords):
+                return False
+            self._wait_for_others(path, key)
+            space = self._free_space(path, known, known)
+            array = CarriedArray(path, known.ndim, space_of(known), space)
+            self.intent.flips[path] = (str(array.old), str(array.new))
+            self._note()
+            self.carried[path] = array
+            carry(self._store, array, self._max_carry)
+            self._before.setdefault(key, first)
+            current = self._after.get(key, first)
+            assert current is not None
+            self._after[key] = with_space(current, key, space)
+            return True
+
+    def _free_space(self, path: str, before: ArrayMetadata, after: ArrayMetadata) -> KeySpace:
+        """A key space of an array that is not in use; the oldest one that was left, if need be."""
+        own, zarr_format = space_of(before), self.intent.zarr_format
+        others = [space for space in spaces_of(after) if str(space) != str(own)]
+        if not others:
+            raise NotAtomicError(
+                f"{describe(self._store, path)} has only one spelling of its chunk keys, so that "
+                "elements which readers see cannot change in a commit; append to it, write it "
+                "outside of the commit, or change its format with zarrix.migrate(store, to=3)"
+            )
+        left = left_below(self._store, self.intent.root, zarr_format)
+        left = [one for one in left if one.path == path]
+        kept = {one.space for one in left}
+        for space in others:
+            if space not in kept and not keys_beside(self._store, path, space, before):
+                return space
+        ring = spaces_of(after)
+        turn = ring.index(own) if own in ring else 0
+        places = {space: (at - turn) % len(ring) for at, space in enumerate(ring)}
+        for one in sorted(left, key=lambda one: (one.since, places.get(one.space, 0))):
+            if one.space not in others:
+                continue
+            # It stays for as long as is promised.
+            time.sleep(max(0.0, one.since + _left.PROMISED - time.time()))
+            sweep_root(self._store, self.intent.root, zarr_format, only=one)
+            if not keys_beside(self._store, path, one.space, before):
+                return one.space
         raise NotAtomicError(
-            f"{describe(self._store, path)}: elements that readers see cannot change in a commit "
-            "yet; append to the array, or write a new one"
+            f"{describe(self._store, path)}: all spellings of its chunk keys are in use: "
+            f"{', '.join(map(str, others))} have keys of former contents, which zarrix.sweep() "
+            "deletes, or of other programs"
         )
 
     # Everything else is that of the store below
@@ -300,14 +386,45 @@ class StagedStore(Store):
         """Delete the node at ``path``, and all below it, when the commit becomes visible."""
         with self._mutex:
             self._require_open()
-            inside = path or ""
-            names = DOCUMENTS_OF_A_NODE[self.intent.zarr_format]
-            if not any(key_of(inside, name) in self for name in names):
-                return
-            raise NotAtomicError(
-                f"{describe(self._store, inside)}: nodes cannot be deleted or replaced in a "
-                "commit yet; do it before or after the block"
-            )
+            found = list(self._nodes_below(path or ""))
+            if found and found[0] == self.intent.root:
+                raise NotAtomicError(
+                    f"{describe(self._store, found[0])} is what makes the commit visible, and "
+                    "cannot be deleted in it"
+                )
+            for one in found:
+                self._delete(one)
+            if found:
+                self._note()
+
+    def _nodes_below(self, path: str) -> Iterator[str]:
+        """The paths of a node and of all nodes below it, if there is one."""
+        node = nodes.find(self, path, self.intent.zarr_format)
+        if node is not None:
+            yield path
+        for name in self.child_names(path) if node is not None and node.kind == "group" else ():
+            yield from self._nodes_below(key_of(path, name))
+
+    def _delete(self, path: str) -> None:
+        intent = self.intent
+        for name in DOCUMENTS_OF_A_NODE[intent.zarr_format]:
+            key = key_of(path, name)
+            self._require_inside(key)
+            if self._value(key) is not None:
+                self._before.setdefault(key, self._stored(key))
+                self._after[key] = None
+        if path in intent.creates:
+            remove_chunks(self._store, path)
+            return
+        if path in self.carried:
+            array = self.carried[path]
+            key = key_of(path, ARRAY_DOCUMENT[intent.zarr_format])
+            first = self._first(key)
+            before = None if first is None else self._array(key, first)
+            assert before is not None
+            delete_keys(self._store, path, keys_beside(self._store, path, array.new, before))
+        if path not in intent.deletes:
+            intent.deletes.append(path)
 
     def rename(self, src_path: str, dst_path: str) -> None:
         """Refused: a move would be visible before the commit is over."""

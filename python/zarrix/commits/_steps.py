@@ -10,22 +10,33 @@ L6  what is not needed any more, and the intent      `clean`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from zarrix._errors import CommitConflictError
-from zarrix._metadata.consolidated import Documents, commit_member, encode, parse
+from zarrix._metadata.consolidated import Documents, encode, parse
 from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._metadata.merged import ConflictError, bare, encoded, merged
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import documents_below, update_consolidated
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ARRAY_DOCUMENT, CONSOLIDATED_DOCUMENT, ZARR_JSON, ZARRAY, key_of
+from zarrix._stores.keys import (
+    ARRAY_DOCUMENT,
+    COMMIT_INTENT,
+    CONSOLIDATED_DOCUMENT,
+    NODE_DOCUMENTS,
+    ZARR_JSON,
+    ZARRAY,
+    key_of,
+)
 from zarrix._stores.labels import place
+from zarrix._stores.local import LocalStore
+from zarrix.commits._left import Left, left_in
 from zarrix.commits._lock import CommitLock
 
-__all__ = ["commit_key", "read_documents", "rebase", "show", "store_documents"]
+__all__ = ["clean", "commit_key", "read_documents", "rebase", "show", "store_documents"]
 
 
 def commit_key(store: Store, intent: Intent) -> str:
@@ -77,11 +88,30 @@ def _is_array(key: str, document: Any) -> bool:
     return key.rpartition("/")[2] == ZARRAY and document is not None
 
 
-def show(store: Store, lock: CommitLock, intent: Intent, changes: Mapping[str, Any]) -> None:
+def show(
+    store: LocalStore,
+    lock: CommitLock,
+    intent: Intent,
+    changes: Mapping[str, Any],
+    left: Callable[[float], list[Left]],
+    locked: Collection[str],
+) -> None:
     """L4: replace the document of the root, so that all changes are visible at once.
 
     The root's document and those of all changed nodes are compared with what the commit began
     from, and the complete intent is stored before.
+
+    Parameters
+    ----------
+    store : LocalStore
+    lock : CommitLock
+    intent : Intent
+    changes : mapping of key to (JSON, JSON)
+        The documents before and after.
+    left : function
+        From the time to the key spaces that the commit leaves.
+    locked : collection of key
+        The documents whose locks the caller has.
     """
     key = commit_key(store, intent)
     is_array = nodes.has_array(store, intent.root, intent.zarr_format)
@@ -93,12 +123,30 @@ def show(store: Store, lock: CommitLock, intent: Intent, changes: Mapping[str, A
         lock.store(intent, fsync=store.syncs)
         if is_array:
             return encoded(after[key], key) if key in after else old or b""
-        return _root_document(store, intent, old, after)
+        # By the clock that times the files.
+        now = os.stat(os.path.join(lock.folder, COMMIT_INTENT)).st_mtime
+        return _root_document(store, intent, old, after, left(now))
 
-    store.update_value(key, change)
+    _replace(store, key, change, locked)
 
 
-def _root_document(store: Store, intent: Intent, old: bytes | None, after: Documents) -> bytes:
+def _replace(
+    store: Store,
+    key: str,
+    change: Callable[[bytes | None], bytes | None],
+    locked: Collection[str],
+) -> None:
+    if key not in locked:
+        store.update_value(key, change)
+        return
+    new = change(store._value(key))
+    if new is not None:
+        store._engine.put(store.engine_path(key), new, fsync=store.syncs, locks=False)
+
+
+def _root_document(
+    store: Store, intent: Intent, old: bytes | None, after: Documents, left: list[Left]
+) -> bytes:
     """The consolidated metadata of the root with the documents ``after`` the commit."""
     zarr_format, root = intent.zarr_format, intent.root
     key = key_of(root, CONSOLIDATED_DOCUMENT[zarr_format])
@@ -113,8 +161,13 @@ def _root_document(store: Store, intent: Intent, old: bytes | None, after: Docum
             documents.pop(one[start:], None)
         else:
             documents[one[start:]] = document
-    member = commit_member(old, zarr_format)
-    sweep = member.get("sweep", []) if isinstance(member, Mapping) else []
+    used = {(path, new) for path, (_, new) in intent.flips.items()}
+    kept = [
+        one
+        for one in left_in(old, zarr_format)
+        if (one.path, str(one.space)) not in used and one.path not in intent.deletes
+    ]
+    sweep = [one.to_json() for one in [*kept, *left]]
     noted = {"id": intent.id, "claim": None, "message": intent.message, "sweep": sweep}
     whole: Any = old
     if zarr_format == 3 and key in after:
@@ -126,16 +179,41 @@ def _root_document(store: Store, intent: Intent, old: bytes | None, after: Docum
     return encode(whole, documents, zarr_format, label, noted)
 
 
-def store_documents(store: Store, intent: Intent) -> None:
-    """L5: the documents of the changed nodes, sorted by path, and other consolidated metadata."""
+def store_documents(store: Store, intent: Intent, locked: Collection[str] = ()) -> None:
+    """L5: the documents of the changed nodes, sorted by path.
+
+    The caller has the locks of those that are ``locked``.
+    """
     assert intent.documents is not None
     done = commit_key(store, intent)
     for key in sorted(intent.documents):
         before, after = intent.documents[key]
         if key != done and after is not None:
-            store.update_value(key, _settled(store, key, before, after))
+            _replace(store, key, _settled(store, key, before, after), locked)
+
+
+def clean(store: Store, intent: Intent) -> None:
+    """L6: delete nodes, and bring the consolidated metadata of other groups up to date."""
+    for path in sorted(intent.deletes, reverse=True):
+        pairs = [
+            (key, *intent.documents[key])
+            for key in (key_of(path, name) for name in NODE_DOCUMENTS)
+            if intent.documents is not None and key in intent.documents
+        ]
+        stored = read_documents(store, [key for key, *_ in pairs])
+        # Not a node that another program has put there since.
+        if any(b is None and _is_still(stored.get(key), a) for key, a, b in pairs):
+            store.rmdir(path)
     for path in intent.paths():
         update_consolidated(store, path, intent.zarr_format, apart=intent.root)
+
+
+def _is_still(stored: Any, before: Any) -> bool:
+    """Whether a node is there, and nothing but its attributes has changed."""
+    if not isinstance(stored, Mapping) or not isinstance(before, Mapping):
+        return False
+    found = [{**one, "attributes": None} for one in (stored, before)]
+    return found[0] == found[1]
 
 
 def _settled(

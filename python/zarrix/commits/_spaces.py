@@ -1,0 +1,143 @@
+"""The key spaces of an array: the spellings of its chunk keys, of which its document names one.
+
+All libraries read all of them: four in v3, two in v2. A new content is stored under a spelling that
+is not in use, and the document then names it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from typing import Any, NamedTuple
+
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.json import json_loads
+from zarrix._metadata.merged import encoded
+from zarrix._stores.base import Store
+from zarrix._stores.keys import ZARRAY, key_of
+
+__all__ = [
+    "KeySpace",
+    "delete_keys",
+    "keys_beside",
+    "keys_in",
+    "moved",
+    "parse_space",
+    "space_of",
+    "spaces_of",
+    "with_space",
+]
+
+_ORDER = (("default", "/"), ("v2", "/"), ("default", "."), ("v2", "."))
+
+
+class KeySpace(NamedTuple):
+    """One spelling of chunk keys.
+
+    Attributes
+    ----------
+    name : {"default", "v2"}
+    separator : {"/", "."}
+    """
+
+    name: str
+    separator: str
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.separator}"
+
+    def keys(self, ndim: int) -> re.Pattern[str]:
+        """What matches the keys of chunks, relative to the array."""
+        separator = re.escape(self.separator)
+        numbers = separator.join([r"\d+"] * ndim)
+        if self.name == "v2":
+            return re.compile(numbers or "0")
+        return re.compile(separator.join(["c", numbers] if numbers else ["c"]))
+
+
+def parse_space(text: str) -> KeySpace | None:
+    """The key space that is written as ``default/``; None if there is none of that name."""
+    found = KeySpace(text[:-1], text[-1:])
+    return found if found in _ORDER else None
+
+
+def space_of(metadata: ArrayMetadata) -> KeySpace:
+    """The key space that an array's metadata names."""
+    return _canonical(metadata.key_encoding[0], metadata.dimension_separator, metadata.ndim)
+
+
+def _canonical(name: str, separator: str, ndim: int) -> KeySpace:
+    # With one number, or none, these keys have no separator.
+    has_separator = ndim > 1 if name == "v2" else ndim > 0
+    return KeySpace(name, separator if has_separator else "/")
+
+
+def spaces_of(metadata: ArrayMetadata) -> list[KeySpace]:
+    """All key spaces that an array can have, in their order of use."""
+    if metadata.key_suffix:
+        return [space_of(metadata)]
+    named = [
+        _canonical(name, separator, metadata.ndim)
+        for name, separator in _ORDER
+        if metadata.zarr_format == 3 or name == "v2"
+    ]
+    return list(dict.fromkeys(named))
+
+
+def with_space(document: bytes, key: str, space: KeySpace) -> bytes:
+    """The document of an array with another key space."""
+    members: dict[str, Any] = dict(json_loads(document, key))
+    if key.rpartition("/")[2] == ZARRAY:
+        members["dimension_separator"] = space.separator
+    else:
+        configuration = {"separator": space.separator}
+        members["chunk_key_encoding"] = {"name": space.name, "configuration": configuration}
+    return encoded(members, key)
+
+
+def keys_in(store: Store, path: str, space: KeySpace, ndim: int) -> list[str]:
+    """The stored chunks of a key space: complete keys, sorted."""
+    top = store.engine_path(path)
+    start = len(top) + 1 if top else 0
+    is_key = space.keys(ndim).fullmatch
+    nested = space.separator == "/" and (ndim > 1 or (space.name == "default" and ndim > 0))
+    if not nested:
+        names = store._engine.list_dir(top)[0]
+        return [key_of(top, name) for name in names if is_key(name)]
+    below = key_of(top, "c") if space.name == "default" else top
+    return [key for key in store._engine.list_prefix(below) if is_key(key[start:])]
+
+
+def moved(key: str, top: str, ndim: int, space: KeySpace) -> str:
+    """The key of the same chunk, below ``top``, in another key space."""
+    below = key[len(top) + 1 :] if top else key
+    numbers = re.findall(r"\d+", below) if ndim else []
+    if space.name == "default":
+        return key_of(top, space.separator.join(["c", *numbers]))
+    return key_of(top, space.separator.join(numbers) or "0")
+
+
+def delete_keys(store: Store, path: str, keys: list[str]) -> int:
+    """Delete chunks of an array that no reader looks at, and the folders that they leave empty."""
+    folder = store._folder_at(path) or ""
+    top = store.engine_path(path)
+    deleted = sum(store._engine.delete(key, fsync=store.syncs, locks=False) for key in keys)
+    names = {key[len(top) + 1 if top else 0 :].rpartition("/")[0] for key in keys}
+    above = {"/".join(name.split("/")[:depth]) for name in names for depth in range(1, 33) if name}
+    for name in sorted(above, key=len, reverse=True) if folder else ():
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.join(folder, name))
+    return deleted
+
+
+def keys_beside(store: Store, path: str, space: KeySpace, metadata: ArrayMetadata) -> list[str]:
+    """The stored keys of a key space, of any number of axes, that are not those of the array."""
+    top = store.engine_path(path)
+    start = len(top) + 1 if top else 0
+    separator = re.escape(space.separator)
+    first = "c" if space.name == "default" else r"\d+"
+    is_key = re.compile(rf"{first}(?:{separator}\d+)*").fullmatch
+    is_own = space_of(metadata).keys(metadata.ndim).fullmatch
+    keys = store._engine.list_prefix(top)
+    return [key for key in keys if is_key(key[start:]) and not is_own(key[start:])]
