@@ -33,6 +33,8 @@ __all__ = ["axis_of", "sibling"]
 
 _MOST_READ = 64 << 20
 _MOST_KEPT = 128 << 20
+# What is read at once of a chunk of a longer coordinate.
+_PART_BYTES = 8 << 20
 # The number of stored values of a coordinate that are looked at before each use.
 _MOST_VALUES = 4096
 
@@ -124,7 +126,7 @@ def axis_of(coordinate: ArrayFacts, name: str) -> Axis:
 def _long_axis(coordinate: ArrayFacts, name: str, decoding: Decoding) -> Axis:
     """The labels of a coordinate that is searched chunk by chunk."""
     chunk = coordinate._snapshot.metadata.inner_chunk_shape[0]
-    part = max(1, min(chunk, _MOST_READ // max(1, coordinate.itemsize)))
+    part = max(1, min(chunk, _PART_BYTES // max(1, coordinate.itemsize)))
 
     def read(begin: int, end: int) -> Labels:
         return decoding.labels(read_selection(coordinate, slice(begin, end)), name)

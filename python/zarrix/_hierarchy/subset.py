@@ -323,7 +323,8 @@ def subset_by_index(
     names = _names(group, variables)
     lengths: dict[str, int] = {}
     if indices:
-        for _, array in group.arrays():
+        arrays = group.arrays() if names is None else [(name, group[name]) for name in names]
+        for _, array in arrays:
             for name, size in zip(names_of(array), array.shape, strict=False):
                 if name in indices and lengths.setdefault(str(name), size) != size:
                     raise LabelError(

@@ -137,5 +137,11 @@ class Axis:
         """Which labels there are."""
         if not self.length:
             return f"{self.name} has no labels"
-        ends = f"from {self.shown(self.values[0])} to {self.shown(self.values[-1])}"
-        return f"{self.name} has {self.length:,} labels {ends}"
+        values = self.values if self._missing is None else self.values[~self._missing]
+        if not len(values):
+            return f"{self.name} has {self.length:,} labels, all of them missing values"
+        absent = (
+            "" if self._missing is None else f", and {self.length - len(values):,} missing ones"
+        )
+        ends = f"from {self.shown(values[0])} to {self.shown(values[-1])}"
+        return f"{self.name} has {len(values):,} labels {ends}{absent}"

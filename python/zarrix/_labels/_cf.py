@@ -7,7 +7,9 @@ units are shorter. Nothing is guessed: units, calendars and scales that are not 
 
 from __future__ import annotations
 
+import base64
 import re
+import struct
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -40,6 +42,8 @@ _REFERENCE = re.compile(
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{1,2}(?::?\d\d)?)?"
 )
 _INT64 = 2**63
+# The length of a double in base64.
+_IN_BASE64 = 12
 
 
 class Labels(NamedTuple):
@@ -307,6 +311,8 @@ def _fills(dtype: np.dtype[Any], attributes: Mapping[str, Any], fill_value: Any)
     found: list[Any] = []
     for given in (attributes.get("_FillValue"), attributes.get("missing_value"), fill_value):
         for one in given if isinstance(given, list) else [given]:
+            if isinstance(one, str) and dtype.kind == "f" and len(one) == _IN_BASE64:
+                one = _from_base64(one)
             if isinstance(one, int | float | np.number) and not isinstance(one, bool):
                 # NaN is never equal to anything; a value that the dtype cannot have is not stored.
                 try:
@@ -317,6 +323,15 @@ def _fills(dtype: np.dtype[Any], attributes: Mapping[str, Any], fill_value: Any)
                 if as_stored == one or dtype.kind == "f":
                     found.append(as_stored)
     return tuple(dict.fromkeys(found))
+
+
+def _from_base64(text: str) -> float | None:
+    """A number as xarray writes it to attributes of v3: a double, little endian."""
+    try:
+        (found,) = struct.unpack("<d", base64.b64decode(text, validate=True))
+    except (ValueError, struct.error):
+        return None
+    return float(found)
 
 
 def _number(attributes: Mapping[str, Any], key: str, name: str) -> float | None:

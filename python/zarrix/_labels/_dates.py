@@ -20,7 +20,8 @@ __all__ = ["DAY", "Period", "instant_of", "is_date", "period_of", "text_of"]
 SECOND = 10**9
 DAY = 86_400 * SECOND
 
-_YEAR = r"(?P<year>[+-]?\d{4,9})"
+# A year of more digits has a sign or a month, because 20200131 is a day.
+_YEAR = r"(?P<year>\d{4}|[+-]\d{4,9}|\d{5,9}(?=-))"
 _CLOCK = (
     r"(?:[T ](?P<hour>\d\d)(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<part>\d{1,9}))?)?)?Z?)?"
 )

@@ -264,7 +264,8 @@ def _period(axis: Axis, manner: Manner) -> float | None:
             raise LabelError(f"wrap= is for numbers, and the labels of {axis.name} are none")
     if wrap is None or axis.decoding.kind != "number":
         return None
-    if isinstance(wrap, bool) or not isinstance(wrap, int | float | np.number) or not wrap > 0:
+    is_number = isinstance(wrap, int | float | np.number) and not isinstance(wrap, bool)
+    if not (is_number and 0 < wrap < 2**1000):
         raise LabelError(f"wrap is a period larger than 0, such as 360, not {shorten(wrap)}")
     if not axis.direction:
         raise LabelError(f"the labels of {axis.name} are not sorted, as wrap= needs them")
@@ -417,7 +418,12 @@ def _distance(labels: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray
 
 def _tolerance(axis: Axis, tolerance: Any) -> Any:
     if axis.decoding.kind in ("time", "duration"):
-        return _nanoseconds(axis, tolerance) / axis.decoding.tick
+        distance = _nanoseconds(axis, tolerance)
+        if distance < 0:
+            raise LabelError(
+                f"the tolerance for {axis.name} is not negative, and not {tolerance!r}"
+            )
+        return distance / axis.decoding.tick
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float | np.number):
         raise LabelError(f"the tolerance for {axis.name} is a number, not {shorten(tolerance)}")
     if not tolerance >= 0:
@@ -541,6 +547,8 @@ def _nanoseconds(axis: Axis, length: Any) -> int:
         if np.isnat(length):
             raise LabelError("NaT is not a length of time")
         unit, _ = np.datetime_data(length.dtype)
+        if unit in ("Y", "M", "generic"):
+            raise LabelError(f"{length!r} has no fixed length, as days have")
         wanted = "ns" if unit == "ns" else "us"
         return int(length.astype(f"m8[{wanted}]").astype(np.int64)) * (
             1 if wanted == "ns" else 1000
