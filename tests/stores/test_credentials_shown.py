@@ -257,6 +257,38 @@ def test_clients_of_databases_and_of_obstore_tell_no_secret() -> None:
             assert "SEKRET" not in told, told
 
 
+def given() -> dict[str, str]:
+    return {"key": "SEKRETKEY", "secret": "SEKRETWORD", "token": "SEKRETTOKEN"}
+
+
+def given_with_a_mistake() -> dict[str, Any]:
+    return {**given(), "expires": "SEKRET"}
+
+
+def unable() -> dict[str, str]:
+    raise RuntimeError("no answer of http://user:SEKRET@host/x?sig=SEKRET")
+
+
+@pytest.mark.parametrize("function", [given, given_with_a_mistake, unable])
+@pytest.mark.parametrize("way", ["open", "open w", "as_store", "list", "shown", "save"])
+def test_what_a_credentials_function_gives_is_not_told(
+    function: Callable[[], Any], way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    options = {"credentials": function, "endpoint_url": "http://127.0.0.1:1", "timeout": 0.2}
+    ways: dict[str, Callable[[str], Any]] = {
+        "open": lambda url: zarr.open(url, mode="r", storage_options=options),
+        "open w": lambda url: zarr.open(url, mode="w", shape=3, storage_options=options),
+        "as_store": lambda url: as_store(url, options)["a"],
+        "list": lambda url: as_store(url, options).listdir(),
+        "shown": lambda url: repr(vars(as_store(url, options))),
+        "save": lambda url: zarr.save(url, np.arange(3), storage_options=options),
+    }
+    text = shown(ways[way], "s3://bucket/x", caplog)
+    assert text
+    assert "SEKRET" not in text
+
+
 @pytest.mark.parametrize(
     ("address", "public"),
     [

@@ -2,13 +2,16 @@
 
 import io
 import logging
+import multiprocessing
 import pickle
+import sys
 import traceback
 
 import numpy as np
 import pytest
 import zarrix as zarr
 from elsewhere import forget_secrets
+from servers import KEY, REGION, SECRET
 from zarrix._stores.open import as_store
 
 
@@ -88,3 +91,44 @@ def test_a_password_in_an_address_is_told_by_nobody():
         store["a"]
     for text in (str(caught.value), repr(store), repr(vars(store)), str(pickle.dumps(store))):
         assert "pass-word" not in text
+
+
+PROFILE = """
+[profile lab]
+region = {region}
+endpoint_url = {endpoint}
+credential_process = {python} {script}
+"""
+
+
+def increment(url, slot, times):
+    z = zarr.open(url, mode="r+", storage_options={"profile": "lab"})
+    for _ in range(times):
+        z[slot::4] += 1
+
+
+def test_writers_with_a_profile_of_a_program_lose_no_update(serve, monkeypatch, tmp_path):
+    server, count = serve("moto"), tmp_path / "count"
+    script, config = tmp_path / "program.py", tmp_path / "config"
+    printed = {"Version": 1, "AccessKeyId": KEY, "SecretAccessKey": SECRET}
+    script.write_text(
+        f"import json, os\nopen({str(count)!r}, 'a').write('.')\nprint(json.dumps({printed!r}))"
+    )
+    told = {"region": REGION, "endpoint": server.endpoint}
+    config.write_text(PROFILE.format(python=sys.executable, script=script, **told))
+    config.chmod(0o600)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    url = f"{server.bucket}/profile.zarr"
+    z = zarr.open(url, mode="w", shape=8, chunks=4, dtype="i4", storage_options={"profile": "lab"})
+    assert type(z.store).__name__ == "RemoteStore"
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=increment, args=(url, slot, 5)) for slot in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert z[:].tolist() == [5] * 8
+    # One start of the program for each process.
+    assert count.read_text() == "." * 5
+    assert SECRET.encode() not in pickle.dumps(z)
+    assert pickle.loads(pickle.dumps(z))[:].tolist() == [5] * 8

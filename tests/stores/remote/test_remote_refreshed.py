@@ -335,6 +335,11 @@ def test_nothing_that_was_returned_is_shown(
     assert f"<credentials function {__name__}.issued>" in str(vars(store))
 
 
+def test_fsspec_does_not_get_a_function(tokens: TokenServer) -> None:
+    with pytest.raises(ValueError, match=r"has <credentials function .*issued>, which fsspec"):
+        _ = opened(tokens).fs
+
+
 def test_the_option_is_a_function_and_alone(tokens: TokenServer) -> None:
     for more, words in (
         (

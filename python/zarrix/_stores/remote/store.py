@@ -141,6 +141,8 @@ class RemoteStore(EngineStore):
     storage_options : mapping, optional
         Options of fsspec's file system of the scheme: ``anon``, ``key``, ``secret``, ``token``,
         ``endpoint_url``, ``client_kwargs``, ...; missing ones come from the environment.
+        ``credentials`` is a function that returns credentials which expire; it is called again
+        before they end, in each process, and pickled by its name.
         ``timeout`` is for how many seconds a request is retried, 60 by default. ``cache`` is a
         local folder that caches what was read, and that any number of processes may share;
         ``cache_bytes`` is its approximate maximum size, 10 GiB by default. Each use asks the server
@@ -257,7 +259,14 @@ class RemoteStore(EngineStore):
         ------
         ImportError
             fsspec, or its package for the scheme, is not installed.
+        ValueError
+            The credentials come from a function, which fsspec would not call again.
         """
+        if "credentials" in self._options:
+            raise ValueError(
+                f"{self.url} has {self._options['credentials']!r}, which fsspec cannot call; make "
+                "its file system with credentials of its own"
+            )
         # Optional package: fsspec.
         fsspec = importlib.import_module("fsspec")
         options = merge_secrets(self._options, self._credentials.options)
