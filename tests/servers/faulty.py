@@ -228,6 +228,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 prefixes.add(prefix + rest.split(delimiter)[0] + delimiter)
             else:
                 keys.append(key)
+        after = query.get("continuation-token", query.get("start-after", ""))
+        if not delimiter and not self._fault:
+            keys = [key for key in keys if key > after]
+        keys, rest_of_keys = (keys, []) if delimiter else (keys[:1000], keys[1000:])
         contents = "".join(
             f"<Contents><Key>{key}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
             f"<ETag>{self._etag(self.faulty.values[key][0])}</ETag>"
@@ -238,6 +242,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             f"<CommonPrefixes><Prefix>{one}</Prefix></CommonPrefixes>" for one in sorted(prefixes)
         )
         more = ""
+        if rest_of_keys:
+            more = (
+                "<IsTruncated>true</IsTruncated>"
+                f"<NextContinuationToken>{keys[-1]}</NextContinuationToken>"
+            )
         if self._fault in ("one token for ever", "new tokens for ever"):
             token = "again" if "one" in self._fault else len(self.faulty.requests)
             more = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,8 +14,10 @@ from typing import Any, Literal, NamedTuple
 from zarrix._errors import InvalidKeyError
 from zarrix._hierarchy.ledger import Row
 from zarrix._hierarchy.sync_merge import Pair
+from zarrix._hierarchy.sync_nodes import NodesOf
 from zarrix._hierarchy.sync_sides import Side
 from zarrix._stores.bandwidth import Bandwidth
+from zarrix._stores.keys import is_document
 from zarrix._stores.ordered import Stored
 
 __all__ = ["Compare", "Moved", "Mover", "Pipeline"]
@@ -23,8 +26,12 @@ Compare = Literal["auto", "size", "tag", "digest"]
 
 # What one value in flight may take on average; larger ones leave less room for others.
 VALUE_BYTES = 8 << 20
-# Values that are compared with each other, in parts of this length.
+# Values are compared, and moved, in parts of this length.
 _PART = 8 << 20
+_TRIES = 8
+_GROWTH = 1 << 20
+_CHANGED = "it was changed in the destination meanwhile"
+_HEXADECIMAL = set("0123456789abcdef")
 
 
 class Moved(NamedTuple):
@@ -95,115 +102,150 @@ class Mover:
     ) -> None:
         self.source, self.dest, self._compare = source, dest, compare
         self._bandwidth, self._budget, self._dry_run = bandwidth, budget, dry_run
+        self.nodes = NodesOf(source)
+        # Documents of arrays that the destination has, whose writers lock them.
+        self._locking: set[str] = set()
 
     def knows(self, pair: Pair) -> bool:
         """Whether listing and ledger are enough to tell that both values are the same."""
         _, source, dest, row = pair
         if source is None or dest is None or self._compare == "digest":
             return False
-        sizes = source.size, dest.size
         if self._compare == "size":
-            return None not in sizes and sizes[0] == sizes[1]
-        return (
-            row is not None
-            and "" not in (source.tag, dest.tag)
-            and (row.source, row.dest) == (source.tag, dest.tag)
-            and all(size in (None, row.size) for size in sizes)
-        )
+            return source.size == dest.size
+        if row is None or not source.size == dest.size == row.size:
+            return False
+        marks = self.source.mark(source.tag), self.dest.mark(dest.tag)
+        return "" not in marks and marks == (row.source, row.dest)
 
-    def settle(self, pair: Pair, value: bytes | None = None) -> Moved:
-        """Make the value of the destination that of the source, or ``value``."""
+    def settle(self, pair: Pair, value: tuple[bytes, str] | None = None) -> Moved:
+        """Make the value of the destination that of the source, or ``value``, with its tag."""
         key, source, dest, _ = pair
         assert source is not None
         try:
-            size = source.size
-            if size is None:
-                size = self.source.engine.size(self.source.key(key))
-            if size is None:
-                return Moved(key, "gone")
-            with self._budget.of(size):
-                length = size if value is None else len(value)
-                if dest is not None and self._is_same(pair, length, value):
-                    return Moved(key, "same", 0, self._row(source, size, dest.tag))
+            # What was read, and what the engine makes of it for the system or for a request.
+            with self._budget.of(2 * source.size):
+                if dest is not None and self._is_same(pair, value):
+                    return Moved(key, "same", 0, self._row(source, source.tag, dest.tag))
                 if self._dry_run:
-                    return Moved(key, "replace" if dest is not None else "copy", size)
-                return self._copy(pair, size, value)
+                    return Moved(key, "replace" if dest is not None else "copy", source.size)
+                return self._copy(pair, value)
         except (InvalidKeyError, NotADirectoryError, IsADirectoryError) as error:
             return Moved(key, "kept", reason=str(error))
 
-    def _is_same(self, pair: Pair, length: int, value: bytes | None) -> bool:
+    def _is_same(self, pair: Pair, value: tuple[bytes, str] | None) -> bool:
         """Whether the value of the destination is that of the source, or ``value``."""
         key, source, dest, _ = pair
         assert source is not None
         assert dest is not None
-        size = dest.size
-        if size is None:
-            size = self.dest.engine.size(self.dest.key(key))
-        if size != length:
-            return False
-        if self._compare == "size":
-            return True
-        if self._compare == "tag":
-            return False
-        one, other = self.source.engine, self.dest.engine
-        is_remote = self.source.store.is_remote or self.dest.store.is_remote
-        if value is None and self._compare == "auto" and is_remote:
-            return self._have_equal_tags(key, source, dest)
-        start = 0
-        while start < length:
-            end = start + _PART
-            part = value[start:end] if value is not None else None
-            if part is None:
-                part = one.get_slice(self.source.key(key), start, end)
-            if part is None or part != other.get_slice(self.dest.key(key), start, end):
+        length = source.size if value is None else len(value[0])
+        if dest.size != length or self._compare in ("size", "tag"):
+            return dest.size == length and self._compare == "size"
+        if self._compare == "auto" and (self.source.store.is_remote or self.dest.store.is_remote):
+            return self._have_equal_md5(key, source, dest, value)
+        for start in range(0, length, _PART):
+            end = min(start + _PART, length)
+            part = value[0][start:end] if value else self.source.part(key, start, end)
+            if part is None or part != self.dest.part(key, start, end):
                 return False
-            start = end
         return True
 
-    def _have_equal_tags(self, key: str, source: Stored, dest: Stored) -> bool:
-        """Whether the MD5 that a server tells is that of the other side's value."""
-        tags = _md5_of(source.tag), _md5_of(dest.tag)
-        if None not in tags:
-            return tags[0] == tags[1]
-        for side, tag in ((self.dest, tags[0]), (self.source, tags[1])):
-            if tag is not None and not side.store.is_remote:
-                value = side.read(key)
-                return value is not None and _md5(value) == tag
-        return False
+    def _have_equal_md5(
+        self, key: str, source: Stored, dest: Stored, value: tuple[bytes, str] | None
+    ) -> bool:
+        """Whether the tag that a server tells is the MD5 of the other side's value."""
+        if value is not None:
+            return _md5_in(dest.tag) == _md5(value[0])
+        if self.source.store.is_remote and self.dest.store.is_remote:
+            return _md5_in(source.tag) is not None and source.tag == dest.tag
+        near, far = self.source, dest
+        if self.source.store.is_remote:
+            near, far = self.dest, source
+        digest = _md5_in(far.tag)
+        found = near.read(key, far.size) if digest else None
+        return found is not None and _md5(found[0]) == digest
 
-    def _copy(self, pair: Pair, size: int, value: bytes | None) -> Moved:
+    def _copy(self, pair: Pair, value: tuple[bytes, str] | None) -> Moved:
         key, source, dest, _ = pair
         assert source is not None
-        verb = "copy" if dest is None else "replace"
-        if self.dest.is_folder and (self.dest.tag(key) or "") != ("" if not dest else dest.tag):
-            return Moved(key, "kept", reason="it was changed in the destination meanwhile")
+        if value is None and source.size > _PART and self._are_files():
+            return self._copy_file(pair)
+        # It may have grown since it was listed; a server may also send without an end.
+        most = max(2 * source.size, source.size + _GROWTH)
+        found = self.source.read(key, most) if value is None else value
+        if found is None:
+            return Moved(key, "gone")
+        size = len(found[0])
+        if value is None and size > most:
+            return Moved(key, "kept", reason=f"it is longer than its {source.size:,} listed bytes")
         self._bandwidth.take(size)
-        if value is None and size > _PART and self._both_inline():
-            pairs = [(self.source.key(key), self.dest.key(key))]
-            done = self.dest.engine.copy_many(
-                self.source.engine, pairs, fsync=self.dest.store.syncs
-            )
-            if not done[0]:
-                return Moved(key, "gone")
-            size = done[1]
-        else:
-            copied = self.source.read(key) if value is None else value
-            if copied is None:
-                return Moved(key, "gone")
-            size = len(copied)
-            self.dest.engine.put(self.dest.key(key), copied, fsync=self.dest.store.syncs)
-        return Moved(key, verb, size, self._row(source, size, self.dest.tag(key) or ""))
+        tag = self._put(key, found[0], dest)
+        if tag is None:
+            return Moved(key, "kept", reason=_CHANGED)
+        row = self._row(source, found[1], tag)
+        return Moved(key, "copy" if dest is None else "replace", size, row)
 
-    def _both_inline(self) -> bool:
-        return self.source.engine.is_inline and self.dest.engine.is_inline
+    def _put(self, key: str, value: bytes, dest: Stored | None) -> str | None:
+        """Store a value in place of that which was listed, and give its tag; None if another one
+        is there.
+        """
+        condition = None if dest is None else dest.tag
+        anchor = self._anchor(key) if self.dest.is_folder else None
+        if self.dest.is_folder and anchor is None:
+            # Nothing writes chunks where no array is; a lock would be that of the folder.
+            return self.dest.put_alone(key, value, condition)
+        result = ""
+        for turn in range(_TRIES):
+            result, told = self.dest.put(key, value, condition, anchor)
+            if result == "stored":
+                return told
+            # The answer to a put that was made may be lost, and a second one is refused then.
+            found = self.dest.read(key, len(value))
+            if found is not None and found[0] == value:
+                return found[1]
+            if result == "refused":
+                return None
+            time.sleep(min(2.0, 0.05 * 2**turn))
+        raise OSError(f"{key!r}: the server did not answer {_TRIES} puts")
 
-    def _row(self, source: Stored, size: int, tag: str) -> Row | None:
+    def _anchor(self, key: str) -> str | None:
+        """The document in the destination whose lock the writers of ``key`` take, if it is there.
+
+        Arrays of both sides are at the same paths.
+        """
+        document = key if is_document(key) else self.nodes.array_document(key)
+        if document is None or document == key or document in self._locking:
+            return document
+        if not self.dest.has(document):
+            return None
+        self._locking.add(document)
+        return document
+
+    def _are_files(self) -> bool:
+        return self.source.is_folder and self.dest.is_folder
+
+    def _copy_file(self, pair: Pair) -> Moved:
+        """Copy a long file by the system, without reading it into memory."""
+        key, source, dest, _ = pair
+        assert source is not None
+        if self.dest.tag(key) != (None if dest is None else dest.tag):
+            return Moved(key, "kept", reason=_CHANGED)
+        self._bandwidth.take(source.size)
+        pairs = [(self.source.key(key), self.dest.key(key))]
+        count, size = self.dest.engine.copy_many(
+            self.source.engine, pairs, fsync=self.dest.store.syncs
+        )
+        if not count:
+            return Moved(key, "gone")
+        row = self._row(source, self.source.tag(key) or "", self.dest.tag(key) or "")
+        return Moved(key, "copy" if dest is None else "replace", size, row)
+
+    def _row(self, source: Stored, read: str, stored: str) -> Row | None:
         """The row of a value that is on both sides; None if either may change unseen."""
-        if not (source.tag and tag and source.is_settled):
+        marks = self.source.mark(read), self.dest.mark(stored)
+        if "" in marks or not source.is_settled or read != source.tag:
             return None
-        if self.source.is_folder and self.source.tag(source.key) != source.tag:
-            return None
-        return Row(source.key, size, source.tag, tag)
+        return Row(source.key, source.size, *marks)
 
     def delete(self, pair: Pair) -> Moved:
         """Delete a key of the destination that the source does not have."""
@@ -212,14 +254,12 @@ class Mover:
         try:
             if self.source.has(key):
                 return Moved(key, "kept", reason="it has come back in the source")
-            if self.dest.is_folder:
-                tag = self.dest.tag(key)
-                if tag is None:
-                    return Moved(key, "gone")
-                if tag != dest.tag:
-                    return Moved(key, "kept", reason="it was changed in the destination meanwhile")
-            if not self._dry_run:
-                self.dest.engine.delete(self.dest.key(key), fsync=self.dest.store.syncs)
+            tag = self.dest.tag(key)
+            if tag is None:
+                return Moved(key, "gone")
+            if tag != dest.tag:
+                return Moved(key, "kept", reason=_CHANGED)
+            self.dest.engine.delete(self.dest.key(key), fsync=self.dest.store.syncs)
         except InvalidKeyError as error:
             return Moved(key, "kept", reason=str(error))
         return Moved(key, "delete")
@@ -229,11 +269,9 @@ def _md5(value: bytes) -> str:
     return hashlib.md5(value, usedforsecurity=False).hexdigest()
 
 
-def _md5_of(tag: str) -> str | None:
-    """The MD5 in an ETag; None for an ETag of several parts, and for all other tags."""
-    digits = tag.strip('"')
-    is_md5 = len(digits) == 32 and not set(digits) - set("0123456789abcdef")
-    return digits if is_md5 and tag != digits else None
+def _md5_in(tag: str) -> str | None:
+    """The tag if it may be an MD5: that of a value which was put in parts is none."""
+    return tag if len(tag) == 32 and not set(tag) - _HEXADECIMAL else None
 
 
 class Pipeline:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 
@@ -20,7 +21,7 @@ from zarrix._hierarchy.copy_log import Log
 from zarrix._hierarchy.ledger import Ledger
 from zarrix._hierarchy.sync_merge import Pair, Spools, merged
 from zarrix._hierarchy.sync_moves import Moved, Mover, Pipeline
-from zarrix._hierarchy.sync_stale import Stale
+from zarrix._hierarchy.sync_pending import Pending, without_claim
 from zarrix._stores.keys import (
     DOCUMENTS,
     NODE_DOCUMENTS,
@@ -31,7 +32,7 @@ from zarrix._stores.keys import (
     is_document,
 )
 
-__all__ = ["SyncCounts", "SyncRun", "keep"]
+__all__ = ["SyncCounts", "SyncRun"]
 
 # How often a node, or all of it, is listed because it changed meanwhile.
 _TRIES = 3
@@ -111,15 +112,6 @@ class SyncCounts:
         return f"{told}\n{counted(self.n_kept, 'key')} kept:{kept}" if self.n_kept else told
 
 
-def keep(counts: SyncCounts, key: str, reason: str) -> None:
-    """Count a key that is left as it is."""
-    if key in counts.kept:
-        return
-    counts.n_kept += 1
-    if len(counts.kept) < _MOST_NAMED:
-        counts.kept[key] = reason
-
-
 class SyncRun:
     """One sync.
 
@@ -139,7 +131,8 @@ class SyncRun:
         self._mover, self._ledger, self._counts, self._takes = mover, ledger, counts, takes
         self._source, self._dest = mover.source, mover.dest
         self._documents, self._deletions = Spools(), Spools()
-        self._stale, self._deletes = Stale(mover.source), False
+        self._nodes, self._deletes = mover.nodes, False
+        self._pending = Pending(mover.source, {})
         # Whether keys are looked at that were counted before.
         self._again = False
         self._dry_run, self._done, self._found = False, 0, 0
@@ -147,6 +140,11 @@ class SyncRun:
         self._tell: Progress = lambda _, __: None
         # Nodes whose documents were not stored: what is below them stays.
         self._unstored: set[str] = set()
+        # The last links in the destination, which are not followed.
+        self._links: deque[str] = deque(maxlen=1000)
+        reason = "a link that leads out, or to other links, is not followed"
+        self._source.skipped = lambda key: self.keep(key, reason)
+        self._dest.skipped = self._links.append
 
     def report(self, log: Log, tell: Progress, *, dry_run: bool) -> None:
         """Where lines and progress go."""
@@ -161,9 +159,7 @@ class SyncRun:
         if row is not None:
             self._ledger.add(row)
         if verb == "kept":
-            keep(counts, key, reason)
-            if is_document(key):
-                self._unstored.add(key.rpartition("/")[0])
+            self.keep(key, reason)
             return
         counts.copied += verb == "copy"
         counts.replaced += verb == "replace"
@@ -172,6 +168,17 @@ class SyncRun:
         counts.nbytes += nbytes
         if verb in ("copy", "replace", "delete"):
             self._log(f"{verb} {key}")
+
+    def keep(self, key: str, reason: str) -> None:
+        """Count a key that is left as it is; the document of its node is not stored, either."""
+        counts = self._counts
+        if key not in counts.kept:
+            counts.n_kept += 1
+        if len(counts.kept) < _MOST_NAMED:
+            counts.kept[key] = reason
+        document = key if is_document(key) else self._nodes.array_document(key)
+        if document is not None:
+            self._unstored.add(document.rpartition("/")[0])
 
     def all(self, pipeline: Pipeline, *, delete: bool) -> None:
         """All steps."""
@@ -188,34 +195,46 @@ class SyncRun:
                 self._documents_of_root(pipeline, roots)
                 break
         else:
-            keep(self._counts, "", "the root changed while it was copied, three times")
-            self._unstored.add("")
+            for name in roots:
+                self.keep(name, "it changed while everything else was copied, three times")
         if not self._dry_run:
             self._delete(pipeline)
         self._ledger.flush()
         self._tell(self._found, self._found)
 
     def close(self) -> None:
-        """Drop what is put aside, and close the ledger."""
+        """Drop what is put aside."""
         self._documents.close()
         self._deletions.close()
-        self._ledger.close()
 
     def _begin_again(self) -> None:
         self._documents.close()
         self._deletions.close()
         self._counts.unchanged = 0
-        self._unstored.clear()
 
-    def _roots(self) -> dict[str, bytes]:
+    def _roots(self) -> dict[str, tuple[bytes, str]]:
+        """The documents of the root, with their tags; and the keys that are not part of it."""
         values = {name: self._source.read(name) for name in sorted(DOCUMENTS, key=_rank)}
-        return {name: value for name, value in values.items() if value is not None}
+        there = {name: value for name, value in values.items() if value is not None}
+        documents = {name: value for name, (value, _) in there.items()}
+        self._pending = Pending(self._source, documents)
+        return there
 
     def _pairs(self, below: str = "") -> Iterator[Pair]:
         source, dest = self._source.below(below), self._dest.below(below)
         for pair in merged(source, dest, self._ledger.below(below)):
-            if self._takes(pair.key):
-                yield pair
+            # A key that is kept stays so if it is listed again.
+            key = pair.key
+            if not self._takes(key) or self._pending.has(key) or key in self._counts.kept:
+                continue
+            if pair.source is not None and pair.dest is None and self._is_in_link(key):
+                self.keep(key, "the destination has a link there")
+                continue
+            yield pair
+
+    def _is_in_link(self, key: str) -> bool:
+        # A link is met before the keys behind its name.
+        return any(f"{key}/".startswith(f"{link}/") for link in self._links)
 
     def _chunks(self, pipeline: Pipeline) -> None:
         """Step 1; documents and deletions are put aside."""
@@ -228,7 +247,7 @@ class SyncRun:
                 if not self._dry_run:
                     depth = key.count("/") if is_document(key) else _OTHER_KEYS
                     self._deletions.add(depth, pair)
-                elif self._deletes or self._stale.has(key):
+                elif self._deletes or self._nodes.owns(key):
                     pipeline.add(Moved(key, "delete"))
             elif self._mover.knows(pair):
                 pipeline.add(Moved(key, "same"))
@@ -253,19 +272,19 @@ class SyncRun:
         assert source is not None
         value = self._source.read(key)
         is_since = source.is_before and self._source.tag(key) == source.tag
-        if value is not None and not is_since and _is_of_array(key, value):
+        if value is not None and not is_since and _is_of_array(key, value[0]):
             for _ in range(_TRIES):
                 self._chunks_again(pipeline, key.rpartition("/")[0])
                 before, value = value, self._source.read(key)
                 if value == before:
                     break
             else:
-                node = key.rpartition("/")[0]
-                keep(self._counts, node, "it changed while it was copied, three times")
-                self._unstored.add(node)
+                self.keep(key, "it changed while its chunks were copied, three times")
                 return
         if value is None:
             pipeline.add(Moved(key, "gone"))
+        elif key.rpartition("/")[0] in self._unstored:
+            self.keep(key, "a part of its node was not copied")
         elif self._would_mix(pair):
             reason = "a node of another kind or format is there"
             pipeline.add(Moved(key, "kept", reason=reason))
@@ -291,12 +310,17 @@ class SyncRun:
         pipeline.finish()
         self._again = False
 
-    def _documents_of_root(self, pipeline: Pipeline, roots: dict[str, bytes]) -> None:
+    def _documents_of_root(self, pipeline: Pipeline, roots: dict[str, tuple[bytes, str]]) -> None:
         """Step 3."""
         put_aside = {pair.key: pair for pair in self._documents.of(0)}
         for name, value in roots.items():
-            if name in put_aside:
-                pipeline.begin(self._mover.settle, put_aside[name], value)
+            if name not in put_aside:
+                continue
+            if "" in self._unstored or (self._unstored and _is_consolidated(name, value[0])):
+                self.keep(name, "a part of what it tells was not copied")
+            else:
+                stored = without_claim(name, value[0]), value[1]
+                pipeline.begin(self._mover.settle, put_aside[name], stored)
                 pipeline.finish()
 
     def _delete(self, pipeline: Pipeline) -> None:
@@ -304,7 +328,7 @@ class SyncRun:
         for step in self._deletions.steps():
             for pair in self._deletions.of(step):
                 key = pair.key
-                if self._is_stored(key) and (self._deletes or self._stale.has(key)):
+                if self._is_stored(key) and (self._deletes or self._nodes.owns(key)):
                     pipeline.begin(self._mover.delete, pair)
             pipeline.finish()
 
@@ -330,3 +354,8 @@ def _is_of_array(key: str, value: bytes) -> bool:
         return not isinstance(document, dict) or document.get("node_type") != "group"
     except (ValueError, RecursionError):
         return True
+
+
+def _is_consolidated(name: str, value: bytes) -> bool:
+    """Whether a document tells of other nodes."""
+    return name == ZMETADATA or b"consolidated_metadata" in value

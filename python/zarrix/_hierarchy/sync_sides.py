@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
+from zarrix import _engine
 from zarrix._nodes.nodes import Node, find_all
-from zarrix._runtime.config import config
-from zarrix._stores.base import Store
-from zarrix._stores.keys import is_document, key_of
-from zarrix._stores.local import LocalStore
+from zarrix._stores.base import Store, most_bytes
+from zarrix._stores.identity import is_in_one_process
+from zarrix._stores.keys import key_of
 from zarrix._stores.ordered import Stored, stored_below, tag_of_file
+from zarrix._stores.zip import ZipStore
 
 __all__ = ["Side"]
+
+# What a server without ETags tells is a time, in hexadecimal digits.
+_TIME_DIGITS = 16
 
 
 class Side:
@@ -22,15 +27,18 @@ class Side:
     ----------
     store : Store
     path : str
-    skipped : callable
-        Called with the key of each link that is not followed.
+    follows_links : bool
+        Whether links that stay in the folder are followed.
     """
 
-    def __init__(self, store: Store, path: str, skipped: Callable[[str], object]) -> None:
+    def __init__(self, store: Store, path: str, *, follows_links: bool) -> None:
         self.store, self.path = store, path
         self.engine = store._engine
-        self._skipped = skipped
-        self._folder = store.path if isinstance(store, LocalStore) else None
+        self._follows_links = follows_links
+        # What is called with the key of each link that is not followed.
+        self.skipped: Callable[[str], object] = lambda _: None
+        self._archive = _archive_of(store)
+        self.is_folder = isinstance(self.engine, _engine.LocalStore)
 
     def key(self, key: str) -> str:
         """The key that the engine uses for a key below the path."""
@@ -45,43 +53,90 @@ class Side:
         start = f"{prefix}/" if prefix else ""
 
         def skipped(key: str) -> None:
-            self._skipped(start + key)
+            self.skipped(start + key)
 
-        for stored in stored_below(self.store, key_of(self.path, prefix).rstrip("/"), skipped):
+        path = key_of(self.path, prefix).rstrip("/")
+        follows = self._follows_links
+        for stored in stored_below(self.store, path, skipped, follows_links=follows):
             yield stored._replace(key=start + stored.key) if start else stored
 
-    def read(self, key: str) -> bytes | None:
-        """The value of a key; None if there is none.
+    def mark(self, tag: str) -> str:
+        """The tag as the ledger has it: "" for one that tells nothing to other processes."""
+        if self._archive is None or not tag:
+            return ""
+        is_time = self.store.is_remote and len(tag) <= _TIME_DIGITS
+        return "" if is_time else self._archive + tag
+
+    def read(self, key: str, length: int | None = None) -> tuple[bytes, str] | None:
+        """The value of a key, and the tag of the version that was read; None if there is none.
+
+        Parameters
+        ----------
+        key : str
+        length : int, optional
+            Of a longer value, only a little more than this is read.
 
         Raises
         ------
         ValueError
             A document is longer than the limit of documents.
         """
-        if not is_document(key):
-            return self.engine.get(self.key(key))
-        most = config.max_document_bytes
-        value = self.engine.get(self.key(key), most=most)
-        if value is not None and len(value) > most:
+        most = most_bytes(key)
+        before = self.tag(key)
+        found = self.engine.get(self.key(key), most=most if length is None else length)
+        if found is None:
+            return None
+        if len(found) > most:
             raise ValueError(
                 f"the document {key!r} is longer than config.max_document_bytes, {most:,} bytes"
             )
-        return value
+        tag = self.tag(key)
+        return found, tag if tag == before and tag else ""
+
+    def part(self, key: str, start: int, end: int) -> bytes | None:
+        """A part of the value of a key; None if there is none."""
+        return self.engine.get_slice(self.key(key), start, end)
 
     def has(self, key: str) -> bool:
         """Whether a value is stored under a key."""
         return self.engine.size(self.key(key)) is not None
 
     def tag(self, key: str) -> str | None:
-        """The tag that a value of a folder has now; None for no value, and in other stores."""
-        if self._folder is None:
-            return None
-        try:
-            return tag_of_file(os.stat(os.path.join(self._folder, self.key(key))))
-        except OSError:
-            return None
+        """The tag that the value of a key has now; None if there is none."""
+        if isinstance(self.engine, _engine.LocalStore):
+            try:
+                return tag_of_file(os.stat(os.path.join(self.engine.root, self.key(key))))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        return "" if self.has(key) else None
 
-    @property
-    def is_folder(self) -> bool:
-        """Whether the values are files of this machine."""
-        return self._folder is not None
+    def put(
+        self, key: str, value: Any, condition: str | None, anchor: str | None
+    ) -> tuple[Literal["stored", "refused", "unclear"], str]:
+        """Replace a value if the one that is stored has the tag ``condition``; None for no value.
+
+        Gives what happened, and the tag of the new value.
+        """
+        if self.tag(key) != condition:
+            return "refused", ""
+        self.engine.put(self.key(key), value, fsync=self.store.syncs)
+        return "stored", self.tag(key) or ""
+
+    def put_alone(self, key: str, value: Any, condition: str | None) -> str | None:
+        """Like `put`, without a lock: nothing else writes there. Gives the tag of the new value, or
+        None if another one is there.
+        """
+        if self.tag(key) != condition:
+            return None
+        self.engine.put(self.key(key), value, fsync=self.store.syncs, locks=False)
+        return self.tag(key)
+
+
+def _archive_of(store: Store) -> str | None:
+    """What stands before the tags of an archive's members; None for values without lasting tags."""
+    if isinstance(store, ZipStore):
+        if store.is_writeable():
+            return None
+        found = os.stat(store.path)
+        return f"zip-{found.st_size:x}-{tag_of_file(found)}/"
+    return None if is_in_one_process(store) else ""

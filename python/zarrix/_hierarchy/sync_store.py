@@ -10,17 +10,20 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import Any
 
 from zarrix._display.progress import Progress, phase
 from zarrix._errors import CopyError, PathNotFoundError
 from zarrix._hierarchy.copy_log import check_choice, log_to
 from zarrix._hierarchy.ledger import Ledger, open_ledger
+from zarrix._hierarchy.sync_merge import merged
 from zarrix._hierarchy.sync_moves import VALUE_BYTES, Budget, Compare, Mover, Pipeline
-from zarrix._hierarchy.sync_run import SyncCounts, SyncRun, keep
+from zarrix._hierarchy.sync_nodes import is_of_zarr
+from zarrix._hierarchy.sync_run import SyncCounts, SyncRun
 from zarrix._hierarchy.sync_sides import Side
 from zarrix._hierarchy.there_already import refuse_mixing
-from zarrix._nodes.nodes import describe, missing_parents, stranger
+from zarrix._nodes.nodes import describe, missing_parents
 from zarrix._runtime.sizes import parse_size
 from zarrix._stores.bandwidth import Bandwidth
 from zarrix._stores.identity import is_in_one_process
@@ -122,24 +125,22 @@ def sync_store(
     is_named = isinstance(source, str) or hasattr(source, "__fspath__")
     counts = SyncCounts()
 
-    def side(store: Any, path: str) -> Side:
-        reason = "a link that leads out, or to other links, is not followed"
-        skipped = lambda key: keep(counts, key, reason)  # noqa: E731
-        return Side(as_store(store), normalize_storage_path(path), skipped)
-
-    sides = side(source, source_path), side(dest, dest_path)
+    sides = (
+        Side(as_store(source), normalize_storage_path(source_path), follows_links=True),
+        Side(as_store(dest), normalize_storage_path(dest_path), follows_links=False),
+    )
     refuse_overlap("sync", (sides[1].store, sides[1].path), [(sides[0].store, sides[0].path)])
     _check_source(sides[0], is_named=is_named)
     _check_kinds(*sides, delete=delete)
-    if delete and not allow_empty:
-        _check_deletes(*sides)
     if not dry_run:
         sides[1].store._forbid_changes()
     ended = threading.Event()
     budget, bucket = Budget(workers * VALUE_BYTES), Bandwidth(rate, ended)
     mover = Mover(*sides, compare, bucket, budget, dry_run)
-    with log_to(log) as logged:
-        run = SyncRun(mover, _ledger_of(ledger, *sides), counts, _taken(includes, excludes))
+    with log_to(log) as logged, closing(_ledger_of(ledger, *sides)) as rows:
+        if delete and not allow_empty:
+            _check_deletes(*sides, rows)
+        run = SyncRun(mover, rows, counts, _taken(includes, excludes))
         run.report(logged, phase(progress, "keys"), dry_run=dry_run)
         pipeline = Pipeline(workers, ended, run.settled)
         try:
@@ -168,16 +169,18 @@ def _check_kinds(source: Side, dest: Side, *, delete: bool) -> None:
         refuse_mixing(source.store, dest.store, [pair])
 
 
-def _check_deletes(source: Side, dest: Side) -> None:
+def _check_deletes(source: Side, dest: Side, ledger: Ledger) -> None:
     """Raise an error if deleting what the source lacks may be a mistake."""
     if source.find() is None:
         raise CopyError(
             f"{describe(source.store, source.path)} has no root document, so that nothing is "
             "deleted after it: is this the right source? allow_empty=True (--allow-empty) deletes"
         )
-    if dest.find() is None:
-        name = stranger(dest.store, dest.path)
-        name = name or dest.engine.foreign(dest.store.engine_path(dest.path))
+    if dest.find() is None and next(dest.below(), None) is not None:
+        name = dest.engine.foreign(dest.store.engine_path(dest.path))
+        for pair in merged(source.below(), dest.below(), ledger.below("")):
+            is_ours = pair.source is not None or pair.row is not None or is_of_zarr(pair.key)
+            name = name or (None if is_ours else pair.key)
         if name is not None:
             raise CopyError(
                 f"{describe(dest.store, dest.path)} holds {name!r} and no root document, so that "

@@ -13,11 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from zarrix import _engine
 from zarrix._stores.base import Store
-from zarrix._stores.identity import innermost
 from zarrix._stores.keys import DOCUMENTS
-from zarrix._stores.local import LocalStore
-from zarrix._stores.zip import ZipStore
 
 __all__ = ["Stored", "stored_below", "tag_of_file"]
 
@@ -34,8 +32,7 @@ class Stored(NamedTuple):
     ----------
     key : str
         Below the prefix of the listing.
-    size : int or None
-        None: the store did not tell it.
+    size : int
     tag : str
         Equal tags of one key mean equal bytes; empty where the store has none.
     is_settled : bool
@@ -45,14 +42,18 @@ class Stored(NamedTuple):
     """
 
     key: str
-    size: int | None
+    size: int
     tag: str
     is_settled: bool = True
     is_before: bool = False
 
 
 def stored_below(
-    store: Store, prefix: str, skipped: Callable[[str], object] | None = None
+    store: Store,
+    prefix: str,
+    skipped: Callable[[str], object] | None = None,
+    *,
+    follows_links: bool = True,
 ) -> Iterator[Stored]:
     """The values below ``prefix``, which is ``""`` for all.
 
@@ -63,17 +64,21 @@ def stored_below(
         A path, without a slash at either end.
     skipped : callable, optional
         Called with the key of each link that is not followed.
+    follows_links : bool
+        Whether a link in a folder is followed if it stays in the folder.
     """
-    inner = innermost(store)
-    if inner is store and isinstance(store, LocalStore):
-        folder = os.path.join(store.path, store.engine_path(prefix))
-        yield from _Walk(os.path.realpath(folder), skipped or _untold).below(folder)
+    engine = store._engine
+    if isinstance(engine, _engine.LocalStore):
+        folder = os.path.join(engine.root, store.engine_path(prefix))
+        root = os.path.realpath(folder) if follows_links else None
+        yield from _Walk(root, skipped or _untold).below(folder)
         return
-    tag = _tag_of_archive(store)
-    engine, start = store._engine, store.engine_path(prefix)
+    start = store.engine_path(prefix)
     length = len(start) + 1 if start else 0
     for key in engine.list_prefix(start):
-        yield Stored(key[length:], None, tag)
+        size = engine.size(key)
+        if size is not None:
+            yield Stored(key[length:], size, "")
 
 
 def tag_of_file(status: os.stat_result) -> str:
@@ -83,14 +88,6 @@ def tag_of_file(status: os.stat_result) -> str:
 
 def _untold(key: str) -> None:
     """Where skipped links are told without a listener."""
-
-
-def _tag_of_archive(store: Store) -> str:
-    """The tag of all members of an archive that is read; empty for all other stores."""
-    if not isinstance(store, ZipStore) or store.is_writeable():
-        return ""
-    found = os.stat(store.path)
-    return f"zip-{found.st_size:x}-{tag_of_file(found)}"
 
 
 class _File(NamedTuple):
@@ -116,9 +113,12 @@ class _Level(NamedTuple):
 
 
 class _Walk:
-    """A walk through the files of a root, in the order of keys."""
+    """A walk through the files of a folder, in the order of keys.
 
-    def __init__(self, root: str, skipped: Callable[[str], object]) -> None:
+    Only links that lead to below ``root`` are followed.
+    """
+
+    def __init__(self, root: str | None, skipped: Callable[[str], object]) -> None:
         self._root, self._skipped = root, skipped
         self._levels: list[_Level] = []
 
@@ -181,7 +181,8 @@ class _Walk:
         return _File.of(found, now) if stat.S_ISREG(found.st_mode) else None
 
     def _is_inside(self, real: str) -> bool:
-        return os.path.commonpath([real, self._root]) == self._root
+        root = self._root
+        return root is not None and os.path.commonpath([real, root]) == root
 
 
 def _file(path: str) -> _File | None:
