@@ -219,6 +219,10 @@ def copied(
 
     Between files and memory, the engine copies; other stores have ``workers`` values in flight.
     """
+    if source._has_origins:
+        pairs, elsewhere = _apart(source, pairs)
+        for origin, named in elsewhere:
+            yield from copied(origin, dest, named, workers, locks=locks)
     if source._engine.is_inline and dest._engine.is_inline:
         dest._forbid_changes()
         rest = iter(pairs)
@@ -248,6 +252,21 @@ def copied(
                 # An error ends the loop: no copy is started, and those in flight are waited for.
                 yield future.result()
                 running.update(threads.submit(move, one) for one in islice(waiting, 1))
+
+
+def _apart(
+    source: Store, pairs: Iterable[_Pair]
+) -> tuple[list[_Pair], list[tuple[Store, list[_Pair]]]]:
+    """The ``pairs`` whose values are those of ``source``, and those of other stores, by store."""
+    own: list[_Pair] = []
+    elsewhere: dict[int, tuple[Store, list[_Pair]]] = {}
+    for key, target in pairs:
+        origin = source._origin_of(key)
+        if origin is None:
+            own.append((key, target))
+        else:
+            elsewhere.setdefault(id(origin[0]), (origin[0], []))[1].append((origin[1], target))
+    return own, list(elsewhere.values())
 
 
 def _prefix(path: str) -> str:

@@ -26,6 +26,7 @@ from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._nodes import nodes
+from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZATTRS, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.python import PythonStore
@@ -125,10 +126,12 @@ class SubsetStore(PythonStore):
     Attributes
     ----------
     kept, encoded : int
-        How many chunks were given as they are stored, and how many were encoded anew.
+        How many chunks were asked for that are given as they are stored, and how many were encoded
+        anew.
     """
 
     _writeable = _erasable = False
+    _has_origins = True
 
     def __init__(
         self,
@@ -186,6 +189,15 @@ class SubsetStore(PythonStore):
         with self._counting:
             self.kept += stored is not None
         return None if stored is None else bytes(stored)
+
+    def _origin_of(self, key: str) -> tuple[Store, str] | None:
+        found = None if key in self.documents else self._chunk(key)
+        theirs = None if found is None else found[0].source_chunk(found[1])
+        if found is None or theirs is None:
+            return None
+        with self._counting:
+            self.kept += 1
+        return found[0].view._array._location.chunks, found[0].key(theirs)
 
     def shown_ranges(self) -> str:
         """The ranges of indices that are taken of each array, for people."""

@@ -52,6 +52,8 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
 
     _store_version = 2
     _dimension_separator: str | None = None
+    # Whether some values are those of other stores; `_origin_of` says which.
+    _has_origins = False
     # Whether the values are in the memory of this process, where no other process sees them.
     _is_in_memory = False
     # Whether attributes of v2 are requested together with the metadata of a node.
@@ -127,6 +129,10 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
         Returns whether the array has other metadata now.
         """
         return False
+
+    def _origin_of(self, key: str) -> tuple[Store, str] | None:
+        """The store and the key where a value is stored as it is; None if that is here."""
+        return None
 
     def vouching_for(self, key: str) -> str | None:
         """Key of consolidated metadata that describes a node whose own document is not stored.
