@@ -248,6 +248,8 @@ def test_new_nodes_in_a_session_of_icechunk_are_of_v3() -> None:
         group["a"] = [1, 2]
         z = zarr.open_array(store, mode="w", path="b/c", shape=2, dtype="i4")
         assert (z[:].tolist(), z.zarr_format) == ([0, 0], 3)
+    with pytest.raises(TypeError, match=r"call session\.commit\(message\)"), zarr.commit(store):
+        pass
     with pytest.raises(ValueError, match="holds only v3, so zarr_format=2 needs another store"):
         zarr.open_group(store, mode="w", zarr_format=2)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from icechunk_files import NAMES, contents, files, unpacked
+from zarrix.cli import main
 from zarrix.storage import IcechunkStore
 
 HERE = "file:///golden/outside/"
@@ -141,7 +142,7 @@ def test_a_folder_that_is_not_a_repository_stays_a_directory(tmp_path: Path) -> 
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_version_is_an_error_that_names_it(name: str, version: str) -> None:
-    with pytest.raises(zarr.errors.PathNotFoundError) as raised:
+    with pytest.raises(zarr.errors.VersionNotFoundError) as raised:
         IcechunkStore(files(name), version)
     assert repr(version.partition(":")[2]) in str(raised.value)
     for wrong in ("v1", "", "tag:", "commit:1", None):
@@ -234,3 +235,31 @@ def test_a_chunk_whose_file_is_damaged_is_never_the_fill_value(damage: str) -> N
     z = zarr.open_array(IcechunkStore(repository, "tag:v1"), path="wave", mode="r")
     with pytest.raises(zarr.errors.CorruptChunkError, match=r"is missing|is shorter"):
         z[:]
+
+
+def test_version_opens_a_branch_a_tag_or_a_snapshot(tmp_path: Path) -> None:
+    path = unpacked("v2", tmp_path)
+    state = contents.states(moves=True)
+    for version in (
+        "tag:v1",
+        "branch:dev",
+        f"snapshot:{IcechunkStore(path, 'tag:v1').snapshot_id}",
+    ):
+        expected = state.get(version, state["tag:v1"])["group/small"]
+        for root in (zarr.open(path, version=version), zarr.open_group(path, version=version)):
+            assert np.array_equal(root["group/small"][:], expected), version
+        z = zarr.open_array(path, path="group/small", version=version)
+        assert np.array_equal(z[:], expected)
+        assert z.read_only
+    with pytest.raises(zarr.errors.VersionNotFoundError, match="has no tag 'v9'"):
+        zarr.open(path, version="tag:v9")
+    with pytest.raises(ValueError, match="'branch:NAME', 'tag:NAME' or 'snapshot:ID'"):
+        zarr.open(path, version="v1")
+
+
+def test_a_version_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = unpacked("v2", tmp_path)
+    assert main(["tree", f"{path}@tag:v1"]) == 0
+    assert "unwritten" in capsys.readouterr().out
+    assert main(["tree", str(path)]) == 0
+    assert "unwritten" not in capsys.readouterr().out

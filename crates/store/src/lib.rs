@@ -34,7 +34,7 @@ pub use icechunk::repository::Repository as IcechunkRepository;
 pub use icechunk::store::IcechunkStore;
 pub use key::{check_key, check_prefix};
 pub use listing::moved::moved_keys;
-pub use local::carry_tree::{CarriedTree, TreeTerms, Visit, TreeWalk, release_tree};
+pub use local::carry_tree::{CarriedTree, TreeTerms, TreeWalk, Visit, release_tree};
 pub use local::key_space::{KeySpace, Spelling};
 pub use local::rows::{Page, Row, Tag, pages};
 pub use local::store::{LocalStore, exchange};

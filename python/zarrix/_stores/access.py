@@ -29,6 +29,8 @@ class StoreAccess:
     _erasable = True
     _listable = True
     _durability: str | None = None
+    # What commits changes in the store, if it does so itself.
+    _own_commits = ""
     # The one format of which the store can hold documents; None for any.
     _only_format: Literal[2, 3] | None = None
 

@@ -108,6 +108,10 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
         """
         return path
 
+    def _at_version(self, version: str) -> Store | None:
+        """The store of one of its versions; None for a store whose versions are beside it."""
+        return None
+
     def _sites(self, path: str) -> list[Site]:
         """Where the values at and below ``path`` are, for `zarrix._stores.overlap`."""
         return of_engine(self._engine.id, self.engine_path(path))

@@ -17,7 +17,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from zarrix import _engine
-from zarrix._errors import CorruptStoreError, PathNotFoundError, ReadOnlyError, suggestion
+from zarrix._errors import (
+    CorruptStoreError,
+    PathNotFoundError,
+    ReadOnlyError,
+    VersionNotFoundError,
+    suggestion,
+)
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
@@ -60,8 +66,9 @@ class IcechunkStore(EngineStore):
     Raises
     ------
     PathNotFoundError
-        There is no repository, or it has no such version (also a ``KeyError`` and a
-        ``FileNotFoundError``).
+        There is no repository.
+    VersionNotFoundError
+        It has no such version (also a ``KeyError`` and a ``FileNotFoundError``).
     CorruptStoreError
         A file of the repository is damaged, has an unknown version or feature, or is longer than
         ``config.max_document_bytes``.
@@ -111,7 +118,7 @@ class IcechunkStore(EngineStore):
         most = config.max_document_bytes
         opened = _engine.IcechunkStore.of(self._repository._engine, self.snapshot_id, most, outside)
         if opened is None:
-            raise PathNotFoundError(
+            raise VersionNotFoundError(
                 f"{self._repository!r} has no snapshot {self.snapshot_id!r}; it may have expired"
             )
         return opened
@@ -156,16 +163,23 @@ class IcechunkStore(EngineStore):
             ) from None
         return str(snapshot)
 
-    def _unknown(self, kind: str, name: str, known: Iterable[str]) -> PathNotFoundError:
+    def _unknown(self, kind: str, name: str, known: Iterable[str]) -> VersionNotFoundError:
         near = suggestion(name, known)
-        return PathNotFoundError(f"{self._repository!r} has no {kind} {name!r}{near}")
+        return VersionNotFoundError(f"{self._repository!r} has no {kind} {name!r}{near}")
+
+    def _at_version(self, version: str) -> IcechunkStore:
+        other = self._variant(version=version, snapshot_id=self._found(*_parsed(version)))
+        other._engine = other._open_engine()
+        return other
 
     @property
     def url(self) -> str | None:
-        """The address of the snapshot; None if its repository has none."""
-        inner = self._repository
-        address = getattr(inner, "url", None) or getattr(inner, "path", None)
-        return f"icechunk+{address}@snapshot:{self.snapshot_id}" if address else None
+        """The URL that opens this snapshot; None if its repository has none."""
+        inner, at = self._repository, f"@snapshot:{self.snapshot_id}"
+        if isinstance(inner, DirectoryStore):
+            return f"icechunk://{inner.path}{at}"
+        address = getattr(inner, "url", None)
+        return f"icechunk+{address}{at}" if address else None
 
     def _sites(self, path: str) -> list[Site]:
         """The repository, and every place that may have chunks."""

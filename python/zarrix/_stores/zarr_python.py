@@ -147,8 +147,10 @@ class AsyncStore(AwaitedStore):
             # Already imported, because the store's class is a subclass.
             self._buffers = importlib.import_module("zarr.core.buffer.cpu").buffer_prototype
             self._requests = importlib.import_module("zarr.abc.store")
-        # Icechunk refuses documents of v2.
-        self._only_format = 3 if type(store).__module__.partition(".")[0] == "icechunk" else None
+        if type(store).__module__.partition(".")[0] == "icechunk":
+            # It refuses documents of v2.
+            self._only_format = 3
+            self._own_commits = "session.commit(message)"
         its_own = getattr(type(store), "getsize", None)
         self._tells_sizes = its_own not in (None, getattr(_base(type(store)), "getsize", None))
         # By key: the location of the shard index in the last request.

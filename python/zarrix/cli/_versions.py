@@ -27,6 +27,9 @@ def resolved(path: str) -> str:
     base, _, rest = path.rpartition("@")
     name, _, below = rest.partition("/")
     store, above = inside_of(base)
+    own = None if above else store._at_version(rest)
+    if own is not None:
+        return getattr(own, "url", None) or path
     folder = store._folder()
     if folder is None:
         return path

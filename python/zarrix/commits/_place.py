@@ -57,6 +57,8 @@ def place_of(node: Any, storage_options: Any = None, durability: str | None = No
         It is read-only.
     PathNotFoundError
         There is no node.
+    TypeError
+        The store makes its own commits.
     """
     if isinstance(node, Member):
         location = location_of(node)
@@ -68,6 +70,11 @@ def place_of(node: Any, storage_options: Any = None, durability: str | None = No
         store = store._store
     if store._is_staged:
         raise NotAtomicError("a commit inside of a commit: make both changes in one block")
+    if store._own_commits:
+        raise TypeError(
+            f"{location.describe()} is in a store that makes its own commits: change it without "
+            f"zarrix.commit, and call {store._own_commits}"
+        )
     if not isinstance(store, LocalStore) or location.chunk_store not in (None, store):
         raise NotAtomicError(
             f"{location.describe()} is in a store that has no commits yet; a directory of a local "

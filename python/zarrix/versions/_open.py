@@ -21,7 +21,11 @@ def at_version(
 ) -> tuple[Store, str]:
     """The read-only store of a version, and the path in it."""
     store, above = inside_of(target, storage_options)
+    inside = key_of(above, normalize_storage_path(path)) if above else normalize_storage_path(path)
+    inside = inside.strip("/")
+    own = store._at_version(version)
+    if own is not None:
+        return own, inside
     home = home_of(store)
     found = find_version(home.versions, version, home.folder)
-    inside = key_of(above, normalize_storage_path(path)) if above else normalize_storage_path(path)
-    return LocalStore(os.path.join(home.folder, found.name), read_only=True), inside.strip("/")
+    return LocalStore(os.path.join(home.folder, found.name), read_only=True), inside

@@ -125,15 +125,19 @@ impl Opened {
                 Some(Ok(part_of(request, manifest.slice(&range), generation)?))
             }
             Some(Place::Part(number, file, span)) => {
-                let ranges = match request.part {
+                let one = match request.part {
                     Part::AtMost(most) => {
                         check_length(request.key, span, most)?;
-                        vec![0..span.length]
+                        0..span.length
                     }
-                    Part::Ranges(ranges) => ranges.to_vec(),
-                    Part::Edge(edge) => vec![edge.range(span.length)],
+                    Part::Ranges(_) => 0..0,
+                    Part::Edge(edge) => edge.range(span.length),
                 };
-                let placed = ranges.iter().map(|range| span.placed(request.key, range));
+                let wanted = match request.part {
+                    Part::Ranges(ranges) => ranges,
+                    _ => std::slice::from_ref(&one),
+                };
+                let placed = wanted.iter().map(|range| span.placed(request.key, range));
                 let ranges = placed.collect::<Result<_>>()?;
                 let part = Placed { position: chunk.position, file, span, ranges, generation };
                 Some(Err((number, part)))

@@ -55,14 +55,11 @@ impl Opened {
         if let Some((path, node, array)) = self.array_around(prefix) {
             let start = format!("{}/", &prefix[path.len()..].trim_start_matches('/'));
             self.chunks(node, array, &mut |rest| {
-                match rest.strip_prefix(&start).map(|rest| rest.split_once('/')) {
-                    None => {}
-                    Some(None) => found.keys.push(rest[start.len()..].to_owned()),
-                    Some(Some((name, _))) => {
-                        if found.prefixes.last().is_none_or(|last| last != name) {
-                            found.prefixes.push(name.to_owned());
-                        }
-                    }
+                let Some(rest) = rest.strip_prefix(&start) else { return Ok(true) };
+                let names = if rest.contains('/') { &mut found.prefixes } else { &mut found.keys };
+                let name = rest.split('/').next().unwrap_or(rest);
+                if names.last().is_none_or(|last| last != name) {
+                    names.push(name.to_owned());
                 }
                 Ok(true)
             })?;

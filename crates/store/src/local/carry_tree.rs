@@ -20,7 +20,7 @@ use crate::files::partial::DOCUMENTS;
 use crate::files::paths::resolve;
 use crate::key::check_key;
 use crate::local::carry;
-use crate::local::key_space::{KeySpace, KeyRole};
+use crate::local::key_space::{KeyRole, KeySpace};
 use crate::local::rows::{Row, Tag};
 use crate::store::{Durability, below};
 use crate::sys::{self, c_name, is_dangling, unless_absent};
