@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from zarrix import _engine
 from zarrix._array.access import metadata_of
@@ -22,10 +21,13 @@ from zarrix._stores.path import normalize_storage_path
 from zarrix.versions._catalogue import Version, find_version
 from zarrix.versions._documents import read_documents, spaces_of
 from zarrix.versions._home import Home
-from zarrix.versions._pages import Row, made_pages, read_rows, rows_in
+from zarrix.versions._pages import PageRow, Row, made_pages, read_lines, rows_in
 from zarrix.versions._snapshot import SKIPPED
 
 __all__ = ["LIVE", "VersionDiff", "compare"]
+
+Pages = Mapping[str, PageRow | bytes]
+"""By digest: pages of a version, or the lines of pages that are not stored."""
 
 LIVE = "live"
 """Stands for the hierarchy as it is now."""
@@ -244,25 +246,31 @@ def _folder(home: Home, version: Version | None) -> str:
 def _different_rows(
     home: Home, versions: list[Version | None], digests: bool
 ) -> tuple[list[Row], list[Row]]:
-    """The rows of the pages that only one of the states has."""
-    states = [
+    """The rows that only one of the states has; pages that both have are not read."""
+    first, second = (
         _live_pages(home, digests)
         if version is None
         else {page.digest: page for page in version.pages}
         for version in versions
-    ]
-    first, second = states
-    sides: list[list[Row]] = []
-    for own, other in ((first, second), (second, first)):
-        rows: list[Row] = []
-        for digest, page in own.items():
-            if digest not in other:
-                rows += page if isinstance(page, list) else read_rows(home.versions, page)
-        sides.append(rows)
-    return sides[0], sides[1]
+    )
+    old, new = _lines(home, first, second), _lines(home, second, first)
+    return _rows(old - new), _rows(new - old)
 
 
-def _live_pages(home: Home, digests: bool) -> dict[str, Any]:
+def _lines(home: Home, own: Pages, other: Pages) -> set[bytes]:
+    found: set[bytes] = set()
+    for digest, page in own.items():
+        if digest not in other:
+            lines = page if isinstance(page, bytes) else read_lines(home.versions, page)
+            found.update(lines.splitlines())
+    return found
+
+
+def _rows(lines: set[bytes]) -> list[Row]:
+    return list(rows_in(b"\n".join(lines), ascend=False))
+
+
+def _live_pages(home: Home, digests: bool) -> Pages:
     tree = _engine.CarriedTree(home.root, None, "copy", skipped=SKIPPED, digests=digests)
     tree.take("", spaces_of(read_documents(home.live)))
-    return {page.row.digest: list(rows_in(page.lines)) for page in made_pages(tree.pages())}
+    return {page.row.digest: page.lines for page in made_pages(tree.pages())}

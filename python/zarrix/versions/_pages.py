@@ -15,7 +15,16 @@ from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 from zarrix.versions._names import page_key
 
-__all__ = ["Page", "PageRow", "Row", "made_pages", "parse_page_row", "read_rows", "rows_in"]
+__all__ = [
+    "Page",
+    "PageRow",
+    "Row",
+    "made_pages",
+    "parse_page_row",
+    "read_lines",
+    "read_rows",
+    "rows_in",
+]
 
 Row = tuple[str, int, str] | tuple[str, int, str, str]
 """A key, the length of its value, its tag, and for objects their version."""
@@ -65,15 +74,15 @@ def parse_page_row(value: Any) -> PageRow | None:
     return PageRow(first, digest, rows, size)
 
 
-def read_rows(store: Store, page: PageRow) -> list[Row]:
-    """The rows of a page, checked.
+def read_lines(store: Store, page: PageRow) -> bytes:
+    """The lines of a page, checked by its name; what they say is not checked.
 
     Raises
     ------
     VersionLostError
         The page is not stored.
     CorruptStoreError
-        It has other rows than those that its name stands for.
+        It has other lines.
     """
     key = page_key(page.digest)
     packed = store._value(key)
@@ -82,7 +91,23 @@ def read_rows(store: Store, page: PageRow) -> list[Row]:
     lines = _unpacked(bytes(packed), key)
     if hashlib.sha256(lines).hexdigest() != page.digest:
         raise CorruptStoreError(f"the page {key!r} has other rows than those it was stored with")
-    rows = list(rows_in(lines, key))
+    if lines.count(b"\n") != page.rows or b"\n\n" in b"\n" + lines:
+        raise CorruptStoreError(f"the page {key!r} has not the {page.rows} rows of its version")
+    return lines
+
+
+def read_rows(store: Store, page: PageRow) -> list[Row]:
+    """The rows of a page, checked.
+
+    Raises
+    ------
+    VersionLostError
+        The page is not stored.
+    CorruptStoreError
+        It has other rows than those that its name stands for, or than its version says.
+    """
+    key = page_key(page.digest)
+    rows = list(rows_in(read_lines(store, page), key))
     if len(rows) != page.rows or rows[0][0] != page.first:
         raise CorruptStoreError(
             f"the page {key!r} has {len(rows)} rows from {rows[0][0]!r} on, and its version says "
@@ -107,15 +132,18 @@ def _unpacked(packed: bytes, key: str) -> bytes:
     return lines
 
 
-def rows_in(lines: bytes, key: str = "") -> Iterator[Row]:
-    """The rows of the lines of a page, checked: their keys lead nowhere else, and ascend."""
+def rows_in(lines: bytes, key: str = "", *, ascend: bool = True) -> Iterator[Row]:
+    """The rows of lines, checked: their keys lead nowhere else, and ascend in a page."""
     try:
-        values = json.loads(b"[" + b",".join(lines.splitlines()) + b"]")
+        each = lines.splitlines()
+        values = json.loads(b"[" + b",".join(each) + b"]")
     except (ValueError, RecursionError) as error:
         raise CorruptStoreError(f"the page {key!r} is not lines of JSON: {error}") from None
+    if len(values) != len(each):
+        raise CorruptStoreError(f"the page {key!r} has lines that are not one row")
     before = ""
     for value in values:
-        if not _is_row(value) or not before < value[0]:
+        if not _is_row(value) or (ascend and not before < value[0]):
             raise CorruptStoreError(f"the page {key!r} has {value!r:.200}, which is not a row")
         before = value[0]
         yield tuple(value)

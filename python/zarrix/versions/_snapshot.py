@@ -21,7 +21,7 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import NotAtomicError, StoreBusyError, VersionExistsError
 from zarrix._metadata.literals import Durability
 from zarrix._nodes.pending import intent_above
-from zarrix._stores.keys import ARRAY_DOCUMENT, COMMIT_INTENT, JOB_FOLDER, ZARR_JSON, key_of
+from zarrix._stores.keys import ARRAY_DOCUMENT, COMMIT_INTENT, JOB_FOLDER, ZARR_JSON, ZARRAY, key_of
 from zarrix._stores.local import LocalStore
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._recover import WAIT, settle
@@ -52,7 +52,6 @@ _ATTEMPTS = 3
 _MOST_QUIET = 512
 # Directories may take this part of what the values take before a warning says so.
 _MOST_IN_DIRECTORIES = 0.2
-_FIRST_SPACES = ("default/", "v2.")
 
 
 def snapshot(
@@ -299,7 +298,9 @@ def _described(
         "has_digests": any(b'"sha256:' in page.lines for page in pages),
         "pages": pages,
         "spaces": {
-            path: space for path, _, space in spaces_of(documents) if space not in _FIRST_SPACES
+            path: space
+            for path, _, space in spaces_of(documents)
+            if space != ("v2." if key_of(path, ZARRAY) in documents else "default/")
         },
     }
 
