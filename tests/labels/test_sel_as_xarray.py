@@ -163,6 +163,10 @@ def differs_on_purpose(key: Any, mine: Any, theirs: Any, decoded: Any, kind: str
             or "NaT is not" in mine
             or "not side by side" in mine
             or "have no distance" in mine
+            # xarray looks for the first instant of a text among times of cftime in any order, and
+            # for texts in any order with a method that is not needed.
+            or (kind == "time" and isinstance(key, slice) and "are not sorted" in mine)
+            or (kind == "text" and "is for labels that ascend" in mine)
             # pandas sorts an axis whose only label is NaN.
             or (len(decoded) == 1 and decoded[0] != decoded[0])
         )
