@@ -87,7 +87,7 @@ def test_writers_and_readers_go_on_over_many_lives(tokens: TokenServer) -> None:
     assert z[:].reshape(4, 16).tolist() == [done] * 4
     assert tokens.processes() == {os.getpid()}
     # One call for each life: none before two thirds of the life of the last one.
-    assert 2 <= len(tokens.issued) <= 5
+    assert len(tokens.issued) >= 2
     assert tokens.least_gap_s() > 0.66 * tokens.life_s
 
 
@@ -207,9 +207,9 @@ def test_the_old_ones_are_used_until_they_end_if_there_are_no_new_ones(
     tokens: TokenServer,
 ) -> None:
     tokens.life_s = 3600
-    function = Scripted(tokens, ends_in(4), ValueError("no answer of the portal"))
+    function = Scripted(tokens, ends_in(6), ValueError("no answer of the portal"))
     store = opened(tokens, function)
-    end = time.time() + 4
+    end = time.time() + 6
     # Due before its end: the request succeeds, and the call that it begins fails.
     until(lambda: store.get("a") is None and function.calls == 2)
     assert time.time() < end
@@ -401,7 +401,8 @@ def read_for_a_while(tokens: TokenServer, service: str) -> None:
     end = time.time() + 1.5 * tokens.life_s
     while time.time() < end:
         assert store.getitems(map(str, range(8))) == {str(n): bytes([n]) for n in range(8)}
-    assert 2 <= len(tokens.issued) <= 4
+    assert len(tokens.issued) >= 2
+    assert tokens.least_gap_s() > 0.66 * tokens.life_s
     tokens.life_s = 3600
     until(lambda: store["0"] and tokens.ends[f"SEKRET-token-{len(tokens.issued) - 1}"] > end + 60)
     # Refused before its end: asked for once more.
