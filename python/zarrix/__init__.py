@@ -46,7 +46,7 @@ _LISTED = {
     "_hierarchy.copy_store": "copy_store",
     "_array.many": "read_many WindowFailure",
     "_engine": "CancelToken",
-    "commits": "commit recover sweep",
+    "commits": "commit recover replacing sweep",
     "versions": "snapshot Versions",
     "operate": "verify repair diff digests sync_store",
     "operate._migrate": "migrate",

@@ -91,6 +91,7 @@ from zarrix.codecs import VLenUTF8Codec as VLenUTF8Codec
 from zarrix.codecs import ZstdCodec as ZstdCodec
 from zarrix.commits import commit as commit
 from zarrix.commits import recover as recover
+from zarrix.commits import replacing as replacing
 from zarrix.commits import sweep as sweep
 from zarrix.convenience import consolidate_metadata as consolidate_metadata
 from zarrix.convenience import copy as copy

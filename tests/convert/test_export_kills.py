@@ -23,7 +23,7 @@ from zarrix.convert import _export_job, _npy, _raw, _unfinished, formats
 from zarrix.convert._formats import converter
 folder, name, format, overwrite, two_renames, stride = json.loads(sys.argv[1])
 if two_renames:
-    new_files._exchange = lambda one, other: False
+    new_files.exchange = lambda one, other: False
 watched = {one.__file__ for one in (new_files, _export_job, _unfinished, converter(format))}
 new, before = os.path.join(folder, "new.zarr"), os.path.join(folder, "before")
 call = lambda at: zarr.export(

@@ -30,6 +30,7 @@ EXPERIMENTS = (
     "races",
     "locks",
     "kills",
+    "commits",
     "readers",
     "damage",
     "lies",

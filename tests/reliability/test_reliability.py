@@ -37,6 +37,10 @@ def test_a_killed_writer_leaves_complete_versions_and_no_visible_file() -> None:
     assert missed("kills") == []
 
 
+def test_killed_commits_happen_or_not_and_readers_see_one_version() -> None:
+    assert missed("commits") == []
+
+
 def test_readers_of_what_is_replaced_see_one_version() -> None:
     assert missed("readers") == []
 

@@ -368,8 +368,8 @@ def create(
         update_consolidated(store, path, zarr_format, deep=True)
         return replaces
     require_free(store, path)
-    # Chunks in a separate store are there on purpose.
-    if isinstance(metadata, ArrayMetadata) and chunk_store is None:
+    # Chunks in a separate store are there on purpose, and a commit knows those that it replaces.
+    if isinstance(metadata, ArrayMetadata) and chunk_store is None and not store._is_staged:
         _require_no_chunks(store, path)
     _create_above(store, above, zarr_format)
     key = key_of(path, name)

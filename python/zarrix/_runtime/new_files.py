@@ -17,7 +17,15 @@ from typing import BinaryIO
 
 from zarrix._runtime.config import config
 
-__all__ = ["give_name", "has_name", "make_file", "require_folder", "swap_folders", "whole_file"]
+__all__ = [
+    "exchange",
+    "give_name",
+    "has_name",
+    "make_file",
+    "require_folder",
+    "swap_folders",
+    "whole_file",
+]
 
 _ONLY_NEW = os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _AS_BYTES = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -145,7 +153,7 @@ def swap_folders(new: Path, old: Path, aside: Path) -> None:
     On Linux both happen at one moment; elsewhere a kill between two renames leaves ``old`` complete
     under the name ``aside``.
     """
-    if _exchange(new, old):
+    if exchange(new, old):
         new.rename(aside)
     else:
         old.rename(aside)
@@ -157,7 +165,7 @@ def swap_folders(new: Path, old: Path, aside: Path) -> None:
     sync_folder(old.parent)
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def exchange(one: Path, other: Path) -> bool:
     """Exchange two names at one moment; False where the system cannot."""
     # Import time: only folders that are replaced need it.
     import ctypes

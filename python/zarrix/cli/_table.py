@@ -41,6 +41,8 @@ VERBS: dict[str, Verb] = {
     "plan": Verb("look", "print what a read touches and costs"),
     "verify": Verb("check", "check that everything stored can be read; exit code 3 if not"),
     "repair": Verb("check", "rename what is broken, so that the rest can be read"),
+    "recover": Verb("check", "finish or remove what a killed commit has left"),
+    "sweep": Verb("check", "delete chunks that commits have replaced, after their grace"),
     "digest": Verb("check", "print the SHA-256 of every stored value, or compare with a file"),
     "diff": Verb("check", "name what differs; exit code 3 if anything does"),
     "doctor": Verb("check", "print versions, threads and locks, for a bug report"),

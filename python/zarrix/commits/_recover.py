@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from zarrix._array.access import current_snapshot, metadata_of, opened_at
@@ -59,6 +59,28 @@ class Recovered:
     id: str = ""
     message: str = ""
     paths: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was done, as JSON.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from zarrix.commits import Recovered
+        >>> Recovered().to_dict()["direction"]
+        'nothing'
+        """
+        return asdict(self)
+
+    def __str__(self) -> str:
+        if self.direction == "nothing":
+            return "no commit was left"
+        done = "finished" if self.direction == "forward" else "removed"
+        named = f" {self.message!r}" if self.message else ""
+        return f"the commit{named} of {len(self.paths)} nodes was {done}"
 
 
 def end_commit(folder: str) -> None:

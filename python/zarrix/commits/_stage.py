@@ -23,6 +23,7 @@ from zarrix._errors import (
     ArrayReplacedError,
     CommitBusyError,
     CommitConflictError,
+    ContainsArrayError,
     NotAtomicError,
     ReadOnlyError,
     WriterError,
@@ -36,6 +37,7 @@ from zarrix._metadata.replaced import judge_replaced
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._nodes.nodes import Node
+from zarrix._nodes.orphans import chunk_left
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     ARRAY_DOCUMENT,
@@ -185,9 +187,7 @@ class StagedStore(Store):
         if path in intent.deletes:
             return self._recreated(path, key, first, new)
         if first is None:
-            if path not in intent.creates:
-                intent.creates.append(path)
-                self._note()
+            self._create(path, key, new)
             return new
         before, after = self._array(key, first), self._array(key, new)
         if path in intent.creates or before is None or after is None:
@@ -216,6 +216,18 @@ class StagedStore(Store):
         intent.grows[path] = ([*before.shape], [*after.shape])
         self._note()
         return new
+
+    def _create(self, path: str, key: str, document: bytes) -> None:
+        if path in self.intent.creates:
+            return
+        left = None if self._array(key, document) is None else chunk_left(self._store, path)
+        if left is not None:
+            raise ContainsArrayError(
+                f"{describe(self._store, path)} has no metadata, but the chunk {left!r} of an "
+                "array that is gone, which would become part of the new one"
+            )
+        self.intent.creates.append(path)
+        self._note()
 
     def _first(self, key: str) -> bytes | None:
         """The document that the commit has begun from."""
@@ -396,6 +408,30 @@ class StagedStore(Store):
                 self._delete(one)
             if found:
                 self._note()
+
+    def begin_anew(self, path: str, document: bytes | None) -> None:
+        """Put an array without elements, or a group without members, in the place of a node.
+
+        Parameters
+        ----------
+        path : str
+        document : bytes or None
+            That of the new array, whose attributes stay; None for a group.
+        """
+        with self._mutex:
+            self._require_open()
+            if document is None:
+                for name in self.child_names(path):
+                    self.rmdir(key_of(path, name))
+                return
+            key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
+            first = self._first(key)
+            if first is not None and key.endswith(ZARR_JSON):
+                attributes = json_loads(first, key).get("attributes", {})
+                document = v3.attributes_document(document, attributes, key)
+            self.intent.deletes.append(path)
+            self._before.setdefault(key, first)
+            self._after[key] = self._recreated(path, key, first, document)
 
     def _nodes_below(self, path: str) -> Iterator[str]:
         """The paths of a node and of all nodes below it, if there is one."""
