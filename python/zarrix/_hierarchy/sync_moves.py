@@ -141,7 +141,9 @@ class Mover:
         length = source.size if value is None else len(value[0])
         if dest.size != length or self._compare in ("size", "tag"):
             return dest.size == length and self._compare == "size"
-        if self._compare == "auto" and (self.source.store.is_remote or self.dest.store.is_remote):
+        sides = (self.source, source), (self.dest, dest)
+        # Where no server tells a tag, reading both sides is better than to copy everything again.
+        if self._compare == "auto" and any(s.store.is_remote and one.tag for s, one in sides):
             return self._have_equal_md5(key, source, dest, value)
         for start in range(0, length, _PART):
             end = min(start + _PART, length)
