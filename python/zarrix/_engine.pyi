@@ -8,7 +8,7 @@ here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from os import PathLike
-from typing import Any, final
+from typing import Any, Literal, Self, final
 
 import numpy.typing as npt
 from typing_extensions import Buffer, disjoint_base
@@ -26,6 +26,7 @@ __all__ = [
     "LocalStore",
     "MemoryStore",
     "ObjectStore",
+    "Pages",
     "PowerLossStore",
     "Progress",
     "PythonStore",
@@ -71,6 +72,13 @@ C-contiguous array of 64-bit indices in any order, repeated or not."""
 _Conversion = tuple[str, str, Sequence[float], Sequence[float], int, float, float, float]
 
 @disjoint_base
+@final
+class Pages:
+    """Lists of at most 1000 rows ``(key, size, tag)``."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> list[tuple[str, int, str]]: ...
+
 class Store:
     """A mapping of keys to bytes. Any number of threads may use one handle at once."""
 
@@ -155,6 +163,37 @@ class Store:
         Returns the value that is stored afterwards. ``change`` runs with the GIL; no other writer
         in any thread or process of this machine can write between the read and the write.
         """
+
+    def keeps_conditions(self, key: str) -> bool:
+        """Whether `put_if` is atomic, whoever else writes; may write a probe beside ``key``."""
+
+    def put_if(
+        self,
+        key: str,
+        value: Buffer,
+        condition: Literal["always", "absent"] | tuple[str, str],
+        *,
+        anchor: str | None = None,
+        changes: str = "",
+        name: str = "",
+        fsync: bool = False,
+    ) -> tuple[Literal["stored", "refused", "unclear"], str]:
+        """Replace the value of ``key`` atomically if ``condition`` holds; ``("tag", TAG)`` is one.
+
+        ``anchor`` is the key of the document whose lock is that of the value, ``changes`` what
+        `get_tagged` returned for the value that is replaced, ``name`` the name of this change.
+
+        Returns what happened, with the tag of the stored value, or why it is unclear.
+        """
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """Length and tag of a value; None if absent."""
+
+    def get_tagged(self, key: str, *, most: int = ...) -> tuple[bytes, str, str] | None:
+        """A value, its tag, and the names of its last changes; None if absent."""
+
+    def list_pages(self, prefix: str, after: str) -> Pages:
+        """The values below ``prefix`` behind the key ``after``, in the order of keys."""
 
     def delete(self, key: str, *, fsync: bool = False, locks: bool = True) -> bool:
         """Remove ``key``; return whether it was stored. ``locks`` is as for `put`."""

@@ -18,6 +18,7 @@ mod notices;
 mod npystring;
 mod numpy_table;
 mod objects;
+mod pages;
 mod python_answers;
 mod python_store;
 mod remote;
@@ -49,6 +50,8 @@ mod _engine {
     use crate::many::{CancelToken, Progress, read_many};
     #[pymodule_export]
     use crate::means::{block_means, summarize};
+    #[pymodule_export]
+    use crate::pages::Pages;
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

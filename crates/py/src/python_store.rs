@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use zarrix_store::{
-    Changing, Durability, Edge, Fetched, Generation, KeyLock, Listing, LockFiles, Part, Request,
-    Result, Store, Update, below, check_key, check_prefix, moved_keys, update_locked,
+    Changing, ConditionalPut, Cursor, Durability, Edge, Entry, Fetched, Generation, KeyLock,
+    Listing, LockFiles, Part, PutOutcome, Request, Result, Store, Tagged, Update, below, check_key,
+    check_prefix, list_page_of_keys, moved_keys, put_if_locked, update_locked,
 };
 
 use crate::buffer::bytes_of;
@@ -243,6 +244,55 @@ impl Store for PythonStore {
             callback::method(store, "_updated", (update.key,)).map(|_| ())
         })?;
         done
+    }
+
+    fn keeps_conditions(&self, key: &str) -> Result<bool> {
+        match &self.locks {
+            Locks::Of(inner) => inner.keeps_conditions(key),
+            // Other processes of this machine wait for a lock file; nothing stops other machines
+            // from writing to a server.
+            Locks::Files(_) => Ok(!self.gives_parts),
+            Locks::InProcess => Ok(false),
+        }
+    }
+
+    fn put_if(
+        &self,
+        update: Update<'_>,
+        value: &[u8],
+        put: ConditionalPut<'_>,
+    ) -> Result<PutOutcome> {
+        let Locks::Of(inner) = &self.locks else {
+            return put_if_locked(self, update, value, put.condition);
+        };
+        let done = inner.put_if(update, value, put);
+        self.call(update.key, |store| {
+            callback::method(store, "_updated", (update.key,)).map(|_| ())
+        })?;
+        done
+    }
+
+    /// Values in Python have no tags, and are not read to make one.
+    fn head(&self, key: &str) -> Result<Option<Entry>> {
+        if let Locks::Of(inner) = &self.locks {
+            return inner.head(key);
+        }
+        let entry = |size| Entry { key: key.to_owned(), size, tag: String::new() };
+        Ok(self.size(key)?.map(entry))
+    }
+
+    fn get_tagged(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> Result<Option<Tagged>> {
+        if let Locks::Of(inner) = &self.locks {
+            return inner.get_tagged(key, most, dst);
+        }
+        Ok(self.get_at_most_into(key, most, dst)?.map(|_| Tagged::default()))
+    }
+
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+        match &self.locks {
+            Locks::Of(inner) => inner.list_page(cursor),
+            Locks::InProcess | Locks::Files(_) => list_page_of_keys(self, cursor),
+        }
     }
 
     fn updates_by_deleting(&self) -> bool {

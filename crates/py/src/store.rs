@@ -11,7 +11,8 @@ use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
 use zarrix_engine::{EngineError, carry_many, copy_many, delete_node, get_many, move_node};
 use zarrix_store::{
-    Carrier, Change, Durability, Edge, StoreError, Update, ZipMethod, get_slice_into,
+    Carrier, Change, Condition, ConditionalPut, Durability, Edge, PutOutcome, StoreError, Tagged,
+    Update, ZipMethod, get_slice_into,
 };
 
 use crate::buffer::{Bytes, bytes_of, no_memory};
@@ -19,6 +20,7 @@ use crate::callback;
 use crate::carry::{Way, row};
 use crate::error::{from_engine, from_store};
 use crate::notices;
+use crate::pages::Pages;
 use crate::python_store::{self, Locks};
 use crate::signals::Signals;
 
@@ -35,6 +37,40 @@ pub fn detached<T: Send>(
 /// The durability of a write, from the argument in Python.
 pub fn durability(fsync: bool) -> Durability {
     if fsync { Durability::Fsync } else { Durability::Process }
+}
+
+/// The condition of a put: "always", "absent", or `("tag", TAG)`.
+pub enum PutCondition {
+    Always,
+    Absent,
+    Tag(String),
+}
+
+impl PutCondition {
+    fn borrowed(&self) -> Condition<'_> {
+        match self {
+            Self::Always => Condition::Always,
+            Self::Absent => Condition::Absent,
+            Self::Tag(tag) => Condition::Tag(tag),
+        }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for PutCondition {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok((word, tag)) = object.extract::<(String, String)>()
+            && word == "tag"
+        {
+            return Ok(Self::Tag(tag));
+        }
+        match object.extract::<&str>()? {
+            "always" => Ok(Self::Always),
+            "absent" => Ok(Self::Absent),
+            other => Err(PyValueError::new_err(format!("unknown condition {other:?}"))),
+        }
+    }
 }
 
 #[pyclass(frozen, subclass, module = "zarrix._engine")]
@@ -213,6 +249,60 @@ impl Store {
             drop(held);
             answer
         })
+    }
+
+    fn keeps_conditions(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        detached(py, || self.0.keeps_conditions(key))
+    }
+
+    #[pyo3(signature = (key, value, condition, *, anchor = None, changes = "", name = "", fsync = false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a private Python method")]
+    fn put_if(
+        &self,
+        py: Python<'_>,
+        key: &str,
+        value: Bytes,
+        condition: PutCondition,
+        anchor: Option<&str>,
+        changes: &str,
+        name: &str,
+        fsync: bool,
+    ) -> PyResult<(&'static str, String)> {
+        let value = value.settled(py)?;
+        let put = ConditionalPut { condition: condition.borrowed(), changes, name };
+        let anchor = anchor.unwrap_or(key);
+        let update = Update { anchor, key, most: u64::MAX, durability: durability(fsync) };
+        Ok(match detached(py, || self.0.put_if(update, &value, put))? {
+            PutOutcome::Stored(tag) => ("stored", tag),
+            PutOutcome::Refused => ("refused", String::new()),
+            PutOutcome::Unclear(reason) => ("unclear", reason),
+        })
+    }
+
+    fn head(&self, py: Python<'_>, key: &str) -> PyResult<Option<(u64, String)>> {
+        let found = detached(py, || self.0.head(key))?;
+        Ok(found.map(|entry| (entry.size, entry.tag)))
+    }
+
+    #[pyo3(signature = (key, *, most = u64::MAX))]
+    fn get_tagged<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        most: u64,
+    ) -> PyResult<Option<(Bound<'py, PyBytes>, String, String)>> {
+        let found = detached(py, || {
+            let mut value = Vec::new();
+            Ok(self.0.get_tagged(key, most, &mut value)?.map(|tagged| (value, tagged)))
+        })?;
+        let tagged = |(value, tagged): (Vec<u8>, Tagged)| {
+            Ok((bytes_of(py, &value)?, tagged.tag, tagged.changes))
+        };
+        found.map(tagged).transpose()
+    }
+
+    fn list_pages(&self, prefix: &str, after: &str) -> Pages {
+        Pages::new(self.inner(), prefix, after)
     }
 
     #[pyo3(signature = (key, *, fsync = false, locks = true))]

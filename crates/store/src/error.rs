@@ -116,6 +116,15 @@ pub enum StoreError {
         /// Its path.
         path: String,
     },
+    /// The store cannot put a value under a condition; nothing was changed.
+    #[error(
+        "cannot write {path:?} under a condition: the store has no tags, or its server ignores \
+         conditional writes, so that a change of another writer could be lost"
+    )]
+    Unconditional {
+        /// The key or address of the value.
+        path: String,
+    },
     /// A store outside of this crate failed; the source is its own error.
     #[error("store failed at {key:?}: {source}")]
     Foreign {
@@ -140,6 +149,11 @@ impl StoreError {
     /// Makes the error of refused memory for the value of `key`.
     pub(crate) fn memory(key: &str) -> impl Fn(Refused) -> Self {
         move |source| Self::Memory { key: key.to_owned(), source }
+    }
+
+    /// The error of a put under a condition that nothing checks.
+    pub(crate) fn unconditional(path: &str) -> Self {
+        Self::Unconditional { path: path.to_owned() }
     }
 
     /// The error of a read of `range` in a value of `size` bytes.

@@ -20,6 +20,12 @@ impl Generation {
         Self(hash & !Self::EXACT)
     }
 
+    /// This generation as a tag of a value.
+    #[must_use]
+    pub fn tag(self) -> String {
+        format!("{:x}", self.0)
+    }
+
     /// Whether equal generations imply equal bytes.
     #[must_use]
     pub fn is_exact(self) -> bool {

@@ -24,6 +24,7 @@ pub mod process;
 mod ranges;
 mod store;
 mod sys;
+mod tagged;
 pub mod testing;
 mod zip;
 
@@ -49,11 +50,12 @@ pub use object::store::ObjectStore;
 pub use parts::FileParts;
 pub use process::wait::warn_after;
 pub use process::{interrupt, notice};
-pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges};
+pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges, cut_ranges, get_slice_into};
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Listing, Part, Reader, Request, Store,
-    UNKNOWN_LENGTH, Update, below, cut_ranges, get_slice_into, update_locked,
+    UNKNOWN_LENGTH, Update, below, list_page_of_keys, put_if_locked, update_locked,
 };
+pub use tagged::{Condition, ConditionalPut, Cursor, Entry, PAGE_ROWS, PutOutcome, Tagged};
 pub use testing::{Outcome, conformance, reading_conformance};
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::archive::Notes as ZipNotes;

@@ -19,7 +19,8 @@ use crate::key::{check_key, check_prefix};
 use crate::listing::sorted;
 use crate::lock::table::KeyLock;
 use crate::process::fork;
-use crate::store::{Durability, Edge, Listing, Reader, Store, cut_ranges, read_slice};
+use crate::ranges::cut_ranges;
+use crate::store::{Durability, Edge, Listing, Reader, Store, read_slice};
 
 static STORES: AtomicU64 = AtomicU64::new(0);
 

@@ -1,9 +1,13 @@
-//! Ranges of one version of a value: how they are coalesced, and how often a read is repeated
+//! Ranges of one version of a value: how they are cut and coalesced, and how often a read is repeated
 //! because the value was replaced.
 
+use std::io::ErrorKind;
 use std::ops::{Range, Sub};
 
-use crate::error::StoreError;
+use zarrix_codec::memory::Grow;
+
+use crate::error::{Result, StoreError};
+use crate::store::{Edge, Store};
 
 /// How often a read is repeated because the value was replaced meanwhile.
 pub const READ_ATTEMPTS: usize = 100;
@@ -15,6 +19,50 @@ impl StoreError {
         let problem = format!("it was replaced {READ_ATTEMPTS} times while it was read");
         Self::Io { operation: "read", path, source: std::io::Error::other(problem) }
     }
+}
+
+/// Replaces the content of `dst` by the requested ranges of a value, concatenated.
+pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<u8>) -> Result<()> {
+    dst.clear();
+    for range in ranges {
+        let bounds = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+        let Some(part) = bounds.and_then(|(start, end)| value.get(start..end)) else {
+            dst.clear();
+            return Err(StoreError::beyond_end(key, range, value.len() as u64));
+        };
+        dst.append_slice(part).map_err(StoreError::memory(key))?;
+    }
+    Ok(())
+}
+
+/// The bytes of a value from `start` up to `end` or its end, whichever comes first; empty if the
+/// value ends before `start`.
+pub fn get_slice_into(
+    store: &(impl Store + ?Sized),
+    key: &str,
+    start: u64,
+    end: Option<u64>,
+    dst: &mut Vec<u8>,
+) -> Result<bool> {
+    match (start, end) {
+        (0, None) => return Ok(store.get_into(key, dst)?.is_some()),
+        (0, Some(end)) => return Ok(store.get_edge_into(key, Edge::First(end), dst)?.is_some()),
+        (start, Some(end)) if start < end => {
+            match store.get_ranges_into(key, std::slice::from_ref(&(start..end)), dst) {
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
+                }
+                found => return Ok(found?.is_some()),
+            }
+        }
+        _ => {}
+    }
+    dst.clear();
+    let Some(total) = store.size(key)? else { return Ok(false) };
+    let end = end.map_or(total, |end| end.min(total));
+    if start >= end {
+        return Ok(true);
+    }
+    Ok(store.get_ranges_into(key, std::slice::from_ref(&(start..end)), dst)?.is_some())
 }
 
 /// Groups items whose ranges are at most `gap` apart; each group has the range that covers it.

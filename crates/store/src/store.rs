@@ -2,16 +2,19 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::time::Duration;
 
-use zarrix_codec::memory::{Grow, with_room};
+use zarrix_codec::memory::with_room;
 
 use crate::carrier::{Carried, Carrier, Carry};
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::lock::table::KeyLock;
+use crate::tagged::{Condition, ConditionalPut, Cursor, Entry, PAGE_ROWS, PutOutcome, Tagged};
+
+/// How often a value is read again because its tag has changed meanwhile.
+const REREADS: u32 = 100;
 
 /// What a write has to survive once it has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -101,50 +104,6 @@ pub enum Fetched {
     Bytes(Vec<u8>, Generation, u64),
 }
 
-/// Replaces the content of `dst` by the requested ranges of a value, concatenated.
-pub fn cut_ranges(key: &str, value: &[u8], ranges: &[Range<u64>], dst: &mut Vec<u8>) -> Result<()> {
-    dst.clear();
-    for range in ranges {
-        let bounds = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
-        let Some(part) = bounds.and_then(|(start, end)| value.get(start..end)) else {
-            dst.clear();
-            return Err(StoreError::beyond_end(key, range, value.len() as u64));
-        };
-        dst.append_slice(part).map_err(StoreError::memory(key))?;
-    }
-    Ok(())
-}
-
-/// The bytes of a value from `start` up to `end` or its end, whichever comes first; empty if the
-/// value ends before `start`.
-pub fn get_slice_into(
-    store: &(impl Store + ?Sized),
-    key: &str,
-    start: u64,
-    end: Option<u64>,
-    dst: &mut Vec<u8>,
-) -> Result<bool> {
-    match (start, end) {
-        (0, None) => return Ok(store.get_into(key, dst)?.is_some()),
-        (0, Some(end)) => return Ok(store.get_edge_into(key, Edge::First(end), dst)?.is_some()),
-        (start, Some(end)) if start < end => {
-            match store.get_ranges_into(key, std::slice::from_ref(&(start..end)), dst) {
-                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::UnexpectedEof => {
-                }
-                found => return Ok(found?.is_some()),
-            }
-        }
-        _ => {}
-    }
-    dst.clear();
-    let Some(total) = store.size(key)? else { return Ok(false) };
-    let end = end.map_or(total, |end| end.min(total));
-    if start >= end {
-        return Ok(true);
-    }
-    Ok(store.get_ranges_into(key, std::slice::from_ref(&(start..end)), dst)?.is_some())
-}
-
 /// A value that is to be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Update<'a> {
@@ -176,6 +135,56 @@ pub fn update_locked(
         Change::Put => store.put(update.key, new, update.durability),
         Change::Delete => store.delete(update.key, update.durability).map(|_| ()),
     }
+}
+
+/// [`Store::put_if`] for a store whose locks exclude all other writers.
+pub fn put_if_locked(
+    store: &(impl Store + ?Sized),
+    update: Update<'_>,
+    value: &[u8],
+    condition: Condition<'_>,
+) -> Result<PutOutcome> {
+    let Update { anchor, key, durability, .. } = update;
+    let _lock = store.lock(anchor, key)?;
+    let meets = match condition {
+        Condition::Always => true,
+        Condition::Absent => store.size(key)?.is_none(),
+        Condition::Tag(tag) => match store.head(key)? {
+            Some(found) if found.tag.is_empty() => return Err(StoreError::unconditional(key)),
+            found => found.is_some_and(|found| found.tag == tag),
+        },
+    };
+    if !meets {
+        return Ok(PutOutcome::Refused);
+    }
+    store.put(key, value, durability)?;
+    let tag = store.head(key)?.map_or_else(String::new, |stored| stored.tag);
+    Ok(PutOutcome::Stored(tag))
+}
+
+/// [`Store::list_page`] for a store that lists all of its keys at once.
+pub fn list_page_of_keys(store: &(impl Store + ?Sized), cursor: &mut Cursor) -> Result<Vec<Entry>> {
+    let known = cursor.state.take().and_then(|state| state.downcast::<Vec<String>>().ok());
+    // The next one is the last.
+    let mut keys = match known {
+        Some(keys) => keys,
+        None => {
+            let mut keys = store.list_prefix(&cursor.prefix)?;
+            keys.retain(|key| *key > cursor.after);
+            keys.reverse();
+            Box::new(keys)
+        }
+    };
+    let mut page = Vec::new();
+    while page.len() < PAGE_ROWS
+        && let Some(key) = keys.pop()
+    {
+        page.extend(store.head(&key)?);
+        cursor.after = key;
+    }
+    cursor.is_done = keys.is_empty();
+    cursor.state = Some(keys);
+    Ok(page)
 }
 
 /// What to do with a value.
@@ -412,6 +421,56 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// store a value that is equivalent to a missing one.
     fn updates_by_deleting(&self) -> bool {
         true
+    }
+
+    /// Whether a put happens only under its condition, whoever else writes. Servers exist that
+    /// ignore conditions; finding out may write a probe beside `key`.
+    fn keeps_conditions(&self, _key: &str) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Replaces the value of a key atomically, if what is stored meets the condition of `put`.
+    ///
+    /// The provided method holds the key's lock meanwhile. A store that has no tags, or ignores
+    /// conditions, returns an error ([`StoreError::Unconditional`]).
+    fn put_if(
+        &self,
+        update: Update<'_>,
+        value: &[u8],
+        put: ConditionalPut<'_>,
+    ) -> Result<PutOutcome> {
+        put_if_locked(self, update, value, put.condition)
+    }
+
+    /// Length and tag of the value of `key`. The provided method has a tag where [`look`](Store::look)
+    /// has a generation.
+    fn head(&self, key: &str) -> Result<Option<Entry>> {
+        let Some(size) = self.size(key)? else { return Ok(None) };
+        let tag = self.look(key)?.map(|found| found.map(Generation::tag).unwrap_or_default());
+        Ok(tag.map(|tag| Entry { key: key.to_owned(), size, tag }))
+    }
+
+    /// [`get_at_most_into`](Store::get_at_most_into), with the tag of the version that was read. The
+    /// provided method reads again if the tag has changed meanwhile.
+    fn get_tagged(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> Result<Option<Tagged>> {
+        let mut before = self.head(key)?;
+        for _ in 0..REREADS {
+            self.get_at_most_into(key, most, dst)?;
+            let after = self.head(key)?;
+            if before == after {
+                return Ok(after.map(|Entry { tag, .. }| Tagged { tag, changes: String::new() }));
+            }
+            before = after;
+        }
+        Err(StoreError::replaced(key.to_owned()))
+    }
+
+    /// The next page of a listing in the order of the keys' bytes; empty at its end.
+    ///
+    /// Keys that are added or removed meanwhile may be listed or not. The provided method holds all
+    /// keys in memory.
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+        list_page_of_keys(self, cursor)
     }
 
     /// Removes `key`, and returns whether it was there.

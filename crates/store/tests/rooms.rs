@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 8] = [
     &["lock"],
     &["carrier", "key", "process"],
     &["sys"],
-    &["error", "generation"],
+    &["error", "generation", "tagged"],
 ];
 
 #[test]

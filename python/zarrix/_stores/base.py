@@ -1,8 +1,8 @@
 """The base of all stores: a mapping of keys to bytes, with an engine store.
 
 A `Store` has the methods of zarr 2.18's stores: those of the mapping are here, those about rights
-and durability in `zarrix._stores.access`, and those about all keys below a path in
-`zarrix._stores.below`. Its engine store is created on first use. Native stores are `EngineStore`;
+and durability in `zarrix._stores.access`, those about all keys below a path in
+`zarrix._stores.below`, and those about tags in `zarrix._stores.tagged`. Its engine store is created on first use. Native stores are `EngineStore`;
 the engine calls all others through `_engine.PythonStore`. Arrays pass the engine store to the
 engine, and never read a chunk through this class. A pickle describes how to open a store, and does
 not contain the open store.
@@ -17,25 +17,18 @@ from typing import Any, Self
 from zarrix import _engine
 from zarrix._runtime.buffers import is_prototype
 from zarrix._runtime.cached_property import cached_property
-from zarrix._runtime.config import config
 from zarrix._stores.access import StoreAccess
 from zarrix._stores.awaited_methods import AwaitedMethods
 from zarrix._stores.below import KeysBelow
-from zarrix._stores.keys import is_document, key_of
+from zarrix._stores.keys import key_of
 from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.sites import Site, folder_of, of_engine
+from zarrix._stores.tagged import TaggedValues, most_bytes
 
-__all__ = ["Store", "most_bytes"]
-
-
-def most_bytes(key: str) -> int:
-    """The maximum length that is read of a value; a longer document is an error before it takes
-    memory.
-    """
-    return config.max_document_bytes if is_document(key) else 2**64 - 1
+__all__ = ["Store"]
 
 
-class Store(AwaitedMethods, StoreAccess, KeysBelow, MutableMapping[str, Any]):
+class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping[str, Any]):
     """A mapping of keys to bytes, which contains arrays and groups.
 
     A subclass needs only the five methods of a ``MutableMapping``; listing, renaming, locking and

@@ -12,8 +12,9 @@ import numpy as np
 
 from zarrix._errors import InvalidKeyError
 from zarrix._runtime.config import config
-from zarrix._stores.base import Store, most_bytes
+from zarrix._stores.base import Store
 from zarrix._stores.keys import is_document, keys_of
+from zarrix._stores.tagged import most_bytes
 
 __all__ = ["EngineStore", "as_buffer"]
 

@@ -5,6 +5,7 @@ pub(crate) mod carry_tree;
 pub(crate) mod deletion;
 pub(crate) mod key_space;
 pub(crate) mod leftovers;
+pub(crate) mod pages;
 pub(crate) mod replace;
 pub(crate) mod rows;
 pub(crate) mod store;

@@ -25,12 +25,15 @@ use crate::files::paths::{id_of, make_parents, resolve, sync_directory_of};
 use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
 use crate::local::replace::Content;
-use crate::local::{carry, deletion, leftovers, replace, tree};
+use crate::local::{carry, deletion, leftovers, pages, replace, tree};
 use crate::lock::anchor;
 use crate::lock::beyond::Others;
 use crate::lock::table::KeyLock;
-use crate::store::{Changing, Durability, Edge, Listing, Reader, Store, Update, update_locked};
+use crate::store::{
+    Changing, Durability, Edge, Listing, Reader, Store, Update, put_if_locked, update_locked,
+};
 use crate::sys::{self, Status, unless_absent};
+use crate::tagged::{ConditionalPut, Cursor, Entry, PutOutcome, Tagged};
 
 /// A smaller file is copied faster through memory.
 const LEAST_COPIED: u64 = 256 << 10;
@@ -95,6 +98,27 @@ impl LocalStore {
         } else {
             Vec::new()
         }
+    }
+
+    /// Makes a change whose lock needs the directories above the key.
+    fn with_directories<T>(
+        &self,
+        update: Update<'_>,
+        change: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        // Processes that create an anchor exclude each other by its directory, which has to exist.
+        let made = match update.anchor == update.key {
+            true => self.make_directories_above(update.key, update.durability),
+            false => Vec::new(),
+        };
+        let done = change();
+        // Those that are empty were made for nothing.
+        for directory in made {
+            if fs::remove_dir(directory).is_err() {
+                break;
+            }
+        }
+        done
     }
 
     /// Calls `then` with the path of `key`, which is built on the stack.
@@ -162,14 +186,14 @@ impl LocalStore {
             .map_err(|source| self.failed("write", key)(source))
     }
 
-    fn read(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> io::Result<Option<Generation>> {
+    fn read(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> io::Result<Option<Status>> {
         let Some((file, status)) = self.open(key)? else { return Ok(None) };
         let wanted = reserve(dst, status.len().min(most))?;
         let read = sys::append(&file, 0, wanted, dst)?;
         if read < wanted {
             return Err(cut_short(read as u64, status.len()));
         }
-        Ok(Some(status.generation()))
+        Ok(Some(status))
     }
 
     fn read_edge(
@@ -252,10 +276,11 @@ impl Store for LocalStore {
     ) -> Result<Option<Generation>> {
         dst.clear();
         check_key(key)?;
-        self.read(key, most.saturating_add(1), dst).map_err(|source| {
+        let found = self.read(key, most.saturating_add(1), dst).map_err(|source| {
             dst.clear();
             self.failed("read", key)(source)
-        })
+        })?;
+        Ok(found.map(|status| status.generation()))
     }
 
     fn get_ranges_into(
@@ -482,19 +507,44 @@ impl Store for LocalStore {
         change: &mut Changing<'_>,
     ) -> Result<()> {
         check_key(update.key)?;
-        // Processes that create an anchor exclude each other by its directory, which has to exist.
-        let made = match update.anchor == update.key {
-            true => self.make_directories_above(update.key, update.durability),
-            false => Vec::new(),
+        self.with_directories(update, || update_locked(self, update, old, new, change))
+    }
+
+    fn put_if(
+        &self,
+        update: Update<'_>,
+        value: &[u8],
+        put: ConditionalPut<'_>,
+    ) -> Result<PutOutcome> {
+        check_key(update.key)?;
+        self.with_directories(update, || put_if_locked(self, update, value, put.condition))
+    }
+
+    fn head(&self, key: &str) -> Result<Option<Entry>> {
+        check_key(key)?;
+        let status = unless_absent(self.at(key, sys::status_at));
+        let status = status.map_err(|source| self.failed("look at", key)(source))?;
+        let entry = |status: Status| Entry {
+            key: key.to_owned(),
+            size: status.len(),
+            tag: pages::tag(&status),
         };
-        let done = update_locked(self, update, old, new, change);
-        // Those that are empty were made for nothing.
-        for directory in made {
-            if fs::remove_dir(directory).is_err() {
-                break;
-            }
-        }
-        done
+        Ok(status.filter(Status::is_file).map(entry))
+    }
+
+    fn get_tagged(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> Result<Option<Tagged>> {
+        dst.clear();
+        check_key(key)?;
+        let found = self.read(key, most.saturating_add(1), dst).map_err(|source| {
+            dst.clear();
+            self.failed("read", key)(source)
+        })?;
+        Ok(found.map(|status| Tagged { tag: pages::tag(&status), changes: String::new() }))
+    }
+
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+        check_prefix(&cursor.prefix)?;
+        pages::list_page(&self.path(&cursor.prefix), cursor)
     }
 
     fn lock(&self, anchor: &str, key: &str) -> Result<KeyLock> {

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::fs::{self, DirEntry, FileType};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
 use crate::key::check_key;
-use crate::store::Listing;
+use crate::store::{Listing, below};
 use crate::sys::{c_name, is_dangling, status_at, unless_absent};
 
 /// Most paths through two links or more to one directory in a walk. One link for each path is what
 /// many arrays with the same chunks have.
 const MOST_LINKED_PATHS: u32 = 1000;
 
-fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub(super) fn failed(operation: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { operation, path: path.display().to_string(), source }
 }
 
@@ -32,7 +32,7 @@ fn entries(directory: &Path) -> io::Result<Vec<(DirEntry, FileType)>> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum EntryKind {
+pub(super) enum EntryKind {
     Value,
     Directory,
 }
@@ -62,15 +62,32 @@ fn name_of(entry: &DirEntry) -> Option<String> {
     entry.file_name().into_string().ok().filter(|name| check_key(name).is_ok())
 }
 
+/// An entry of a directory that can be part of a key.
+pub(super) struct Named {
+    pub name: String,
+    pub kind: EntryKind,
+    pub is_link: bool,
+    pub path: PathBuf,
+}
+
+/// The entries of a directory that are values or prefixes, in no order.
+pub(super) fn named_entries(directory: &Path) -> io::Result<Vec<Named>> {
+    let mut named = Vec::new();
+    for (entry, file_type) in entries(directory)? {
+        let Some(name) = name_of(&entry) else { continue };
+        let Some(kind) = kind_of(&entry, file_type)? else { continue };
+        named.push(Named { name, kind, is_link: file_type.is_symlink(), path: entry.path() });
+    }
+    Ok(named)
+}
+
 pub(crate) fn list_dir(directory: &Path) -> Result<Listing> {
     let mut listing = Listing::default();
     let list = |listing: &mut Listing| -> io::Result<()> {
-        for (entry, kind) in entries(directory)? {
-            let Some(name) = name_of(&entry) else { continue };
-            match kind_of(&entry, kind)? {
-                Some(EntryKind::Value) => listing.keys.push(name),
-                Some(EntryKind::Directory) => listing.prefixes.push(name),
-                None => {}
+        for entry in named_entries(directory)? {
+            match entry.kind {
+                EntryKind::Value => listing.keys.push(entry.name),
+                EntryKind::Directory => listing.prefixes.push(entry.name),
             }
         }
         Ok(())
@@ -90,25 +107,28 @@ pub(crate) fn walk(
     prefix: &str,
     visit: &mut dyn FnMut(&str, &Path) -> io::Result<()>,
 ) -> Result<()> {
-    let mut walk = Walk { inside: Vec::new(), linked: HashMap::new(), visit };
+    let mut walk = Walk { inside: Inside::default(), visit };
     walk.enter(directory, prefix, 0).map_err(|source| failed("list", directory, source))
 }
 
-struct Walk<'v> {
-    /// The directories that the current one lies in, by device and inode.
-    inside: Vec<(u64, u64)>,
+/// The directories that a walk is in: links make it end.
+#[derive(Default)]
+pub(super) struct Inside {
+    /// By device and inode, the deepest last.
+    directories: Vec<(u64, u64)>,
     /// How many paths through two links or more have led to a directory.
     linked: HashMap<(u64, u64), u32>,
-    visit: &'v mut dyn FnMut(&str, &Path) -> io::Result<()>,
 }
 
-impl Walk<'_> {
-    fn enter(&mut self, directory: &Path, prefix: &str, links: u32) -> io::Result<()> {
+impl Inside {
+    /// Whether to enter a directory at the end of a path with so many links; it is missing, or
+    /// contains itself, if not.
+    pub(super) fn enter(&mut self, directory: &Path, links: u32) -> io::Result<bool> {
         let status = c_name(directory.as_os_str()).and_then(|name| status_at(&name));
-        let Some(status) = unless_absent(status)? else { return Ok(()) };
+        let Some(status) = unless_absent(status)? else { return Ok(false) };
         let identity = status.identity();
-        if self.inside.contains(&identity) {
-            return Ok(());
+        if self.directories.contains(&identity) {
+            return Ok(false);
         }
         if links >= 2 {
             let paths = self.linked.entry(identity).or_default();
@@ -121,19 +141,35 @@ impl Walk<'_> {
                 )));
             }
         }
-        self.inside.push(identity);
-        for (entry, kind) in entries(directory)? {
-            let Some(name) = name_of(&entry) else { continue };
-            let key = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-            match kind_of(&entry, kind)? {
-                Some(EntryKind::Value) => (self.visit)(&key, &entry.path())?,
-                Some(EntryKind::Directory) => {
-                    self.enter(&entry.path(), &key, links + u32::from(kind.is_symlink()))?;
+        self.directories.push(identity);
+        Ok(true)
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.directories.pop();
+    }
+}
+
+struct Walk<'v> {
+    inside: Inside,
+    visit: &'v mut dyn FnMut(&str, &Path) -> io::Result<()>,
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, directory: &Path, prefix: &str, links: u32) -> io::Result<()> {
+        if !self.inside.enter(directory, links)? {
+            return Ok(());
+        }
+        for entry in named_entries(directory)? {
+            let key = below(prefix, &entry.name);
+            match entry.kind {
+                EntryKind::Value => (self.visit)(&key, &entry.path)?,
+                EntryKind::Directory => {
+                    self.enter(&entry.path, &key, links + u32::from(entry.is_link))?;
                 }
-                None => {}
             }
         }
-        self.inside.pop();
+        self.inside.leave();
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ use super::names::is_value;
 use super::pace::Pace;
 use super::pages;
 use super::protocol::FileSystem;
-use super::response::{Received, generation};
+use super::response::{Received, generation, tag};
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::ranges::{READ_ATTEMPTS, coalesce_ranges};
@@ -34,7 +34,7 @@ pub(super) struct Client {
     pub store: Arc<dyn ObjectStore>,
     /// The same client, if the server moves and removes directories as a whole.
     pub tree: Option<Arc<dyn FileSystem>>,
-    pages: Option<Arc<dyn PaginatedListStore>>,
+    pub pages: Option<Arc<dyn PaginatedListStore>>,
     /// What is known about the server's conditional writes (`conditions.rs`).
     pub conditions: AtomicU8,
     secrets: Vec<String>,
@@ -233,6 +233,12 @@ impl Client {
         let found = self.unless_absent("look at", name, found)?;
         self.frozen.iter().for_each(|frozen| frozen.note_value(name, found));
         Ok(found)
+    }
+
+    /// Length and tag of a value, without its bytes.
+    pub(super) async fn head_tagged(&self, name: &str) -> Result<Option<(u64, String)>> {
+        let found = self.store.head(&self.path(name)?).await.map(|meta| (meta.size, tag(&meta)));
+        self.unless_absent("look at", name, found)
     }
 
     /// One end of the value of `name`, or all of a shorter value.

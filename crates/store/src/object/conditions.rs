@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
-    PutPayload, UpdateVersion,
+    PutPayload, PutResult, UpdateVersion,
 };
 
 use super::answers::Most;
@@ -23,9 +23,11 @@ use super::bucket::Service;
 use super::client::Client;
 use super::failure::{is_absent, is_passing, status_of};
 use super::names::unique_name;
-use crate::error::Result;
+use super::response::{quoted, tag as tag_of, unquoted};
+use crate::error::{Refusal, Result, StoreError};
 use crate::key::PARTIAL;
 use crate::process::notice;
+use crate::tagged::{Condition, PutOutcome, Tagged};
 
 /// The metadata field with the names of a value's last changes; every service allows this name.
 const CHANGES: &str = "zarrixchanges";
@@ -45,6 +47,17 @@ pub(super) struct Version {
 }
 
 impl Version {
+    /// The version that has this tag in a header, with the names of its last changes.
+    fn tagged(tag: Option<UpdateVersion>, changes: &str) -> Self {
+        Self { tag, changes: changes.split_whitespace().map(ToOwned::to_owned).collect() }
+    }
+
+    /// This version as callers of the store have it; `None` for the absence of one.
+    pub(super) fn told(&self) -> Option<Tagged> {
+        let tag = self.tag.as_ref()?.e_tag.as_deref().map(unquoted).unwrap_or_default();
+        Some(Tagged { tag: tag.to_owned(), changes: self.changes.join(" ") })
+    }
+
     /// Whether this version includes a change with one of `names`.
     pub(super) fn has_any(&self, names: &[String]) -> bool {
         names.iter().any(|name| self.changes.contains(name))
@@ -53,7 +66,8 @@ impl Version {
 
 /// The result of a conditional put.
 pub(super) enum Outcome {
-    Done,
+    /// The value is stored, and has this tag.
+    Done(String),
     /// Another writer was faster.
     Beaten,
     /// The result is unknown; the error is reported if this is the last attempt.
@@ -78,10 +92,8 @@ impl Client {
                 version: result.meta.version.clone(),
             };
             let changes = result.attributes.get(&Attribute::Metadata(CHANGES.into()));
-            let changes = changes.map_or_else(Vec::new, |names| {
-                names.split_whitespace().map(ToOwned::to_owned).collect()
-            });
-            Ok((Some(result.bytes().await?), Version { tag: Some(tag), changes }))
+            let version = Version::tagged(Some(tag), changes.map_or("", AsRef::as_ref));
+            Ok((Some(result.bytes().await?), version))
         };
         match found.await {
             Ok(found) => Ok(found),
@@ -110,12 +122,21 @@ impl Client {
         attributes.insert(Attribute::Metadata(CHANGES.into()), names.join(" ").into());
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
         let path = self.path(name)?;
-        match self.store.put_opts(&path, PutPayload::from_bytes(value), options).await {
-            Ok(_) => Ok(Outcome::Done),
-            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Outcome::Beaten),
+        let put = self.store.put_opts(&path, PutPayload::from_bytes(value), options).await;
+        match self.outcome(name, put) {
             // The version that was read is gone; if the bucket is missing, the next read reports
             // that.
-            Err(Error::NotFound { .. }) if version.tag.is_some() => Ok(Outcome::Beaten),
+            Err(StoreError::Remote { refusal: Refusal::Missing, .. }) if version.tag.is_some() => {
+                Ok(Outcome::Beaten)
+            }
+            put => put,
+        }
+    }
+
+    fn outcome(&self, name: &str, put: object_store::Result<PutResult>) -> Result<Outcome> {
+        match put {
+            Ok(put) => Ok(Outcome::Done(put.e_tag.as_deref().map_or("", unquoted).to_owned())),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Outcome::Beaten),
             Err(error) if is_passing(&error) => {
                 Ok(Outcome::Unclear(self.failed("write", name, &error)))
             }
@@ -123,8 +144,74 @@ impl Client {
         }
     }
 
+    /// Puts the value of `name` under the condition of a caller of the store.
+    ///
+    /// A refusal may be due to the first attempt of this put, whose answer was lost: the value then
+    /// has the name of the put.
+    pub(super) async fn put_under(
+        &self,
+        name: &str,
+        value: Bytes,
+        condition: Condition<'_>,
+        changes: &str,
+        change: &str,
+    ) -> Result<PutOutcome> {
+        if condition != Condition::Always && !self.keeps_conditions(name).await? {
+            return Err(StoreError::unconditional(&self.bucket.url(name)));
+        }
+        let put = match condition {
+            Condition::Always => self.overwrite(name, value, change).await?,
+            Condition::Absent => self.put_if(name, value, &Version::default(), change).await?,
+            Condition::Tag(tag) => {
+                let Some(tag) = self.header_of(name, tag).await? else {
+                    return Ok(PutOutcome::Refused);
+                };
+                self.put_if(name, value, &Version::tagged(Some(tag), changes), change).await?
+            }
+        };
+        let otherwise = match put {
+            Outcome::Done(tag) => return Ok(PutOutcome::Stored(tag)),
+            Outcome::Beaten => PutOutcome::Refused,
+            Outcome::Unclear(error) => PutOutcome::Unclear(error.to_string()),
+        };
+        let own = [change.to_owned()];
+        match self.get_version(name, 0).await {
+            Ok((_, version)) if version.has_any(&own) => {
+                Ok(PutOutcome::Stored(version.told().unwrap_or_default().tag))
+            }
+            Err(error) if otherwise == PutOutcome::Refused => {
+                Ok(PutOutcome::Unclear(error.to_string()))
+            }
+            _ => Ok(otherwise),
+        }
+    }
+
+    async fn overwrite(&self, name: &str, value: Bytes, change: &str) -> Result<Outcome> {
+        let mut attributes = Attributes::new();
+        attributes.insert(Attribute::Metadata(CHANGES.into()), change.to_owned().into());
+        let options = PutOptions { attributes, ..PutOptions::default() };
+        let path = self.path(name)?;
+        self.outcome(name, self.store.put_opts(&path, value.into(), options).await)
+    }
+
+    /// What a request has to send for a tag; `None` if the value has another one. Google compares
+    /// generations, which no listing has.
+    async fn header_of(&self, name: &str, tag: &str) -> Result<Option<UpdateVersion>> {
+        if self.bucket.service != Service::Gcs {
+            return Ok(Some(UpdateVersion { e_tag: Some(quoted(tag)), version: None }));
+        }
+        match self.store.head(&self.path(name)?).await {
+            Ok(meta) if tag_of(&meta) == tag => {
+                Ok(Some(UpdateVersion { e_tag: meta.e_tag, version: meta.version }))
+            }
+            Ok(_) => Ok(None),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.failed("look at", name, &error)),
+        }
+    }
+
     /// Whether this server honours conditions; detected beside `name` on the first call.
-    async fn keeps_conditions(&self, name: &str) -> Result<bool> {
+    pub(super) async fn keeps_conditions(&self, name: &str) -> Result<bool> {
         match self.conditions.load(Ordering::Relaxed) {
             UNKNOWN if self.bucket.is_the_services_own() => return Ok(true),
             UNKNOWN => {}

@@ -19,6 +19,7 @@ pub(crate) mod connect;
 pub(crate) mod credentials;
 pub(crate) mod failure;
 pub(crate) mod frozen;
+mod listed;
 pub(crate) mod names;
 pub(crate) mod pace;
 pub(crate) mod pages;

@@ -17,41 +17,94 @@ const MOST_PAGES: usize = 1 << 20;
 /// The values below `prefix`; with `by_name`, only those directly below it, and the prefixes there.
 ///
 /// # Errors
-/// The server sends a continuation token twice, or too many pages, or too many of them without a
-/// new name: the listing would never end.
+/// Those of [`Paging::next`].
 pub(super) async fn list(
     server: &dyn PaginatedListStore,
     prefix: Option<&Path>,
     by_name: bool,
 ) -> Result<ListResult> {
-    let prefix = prefix.map(|prefix| format!("{prefix}{DELIMITER}"));
-    let (mut objects, mut common_prefixes) = (Vec::new(), Vec::new());
-    let (mut page_token, mut tokens, mut empty_pages) = (None, HashSet::new(), 0);
-    let mut names = Names::default();
-    loop {
-        let delimiter = by_name.then_some(Cow::Borrowed(DELIMITER));
-        let options = PaginatedListOptions { delimiter, page_token, ..Default::default() };
-        let page = server.list_paginated(prefix.as_deref(), options).await?;
-        let ListResult { objects: values, common_prefixes: prefixes, extensions } = page.result;
-        let has_new = names.add(values.iter().map(|meta| &meta.location).chain(&prefixes));
-        empty_pages = if has_new { 0 } else { empty_pages + 1 };
-        objects.extend(values);
-        common_prefixes.extend(prefixes);
-        let Some(token) = page.page_token.filter(|token| !token.is_empty()) else {
-            common_prefixes.sort_unstable();
-            common_prefixes.dedup();
-            return Ok(ListResult { objects, common_prefixes, extensions });
-        };
-        if empty_pages > MOST_EMPTY_PAGES {
-            return Err(endless(&format!("{empty_pages} pages in a row without a new name")));
+    let mut paging = Paging::new(prefix, by_name, None);
+    let mut all = ListResult {
+        objects: Vec::new(),
+        common_prefixes: Vec::new(),
+        extensions: Default::default(),
+    };
+    while let Some(page) = paging.next(server).await? {
+        all.objects.extend(page.objects);
+        all.common_prefixes.extend(page.common_prefixes);
+        all.extensions = page.extensions;
+    }
+    all.common_prefixes.sort_unstable();
+    all.common_prefixes.dedup();
+    Ok(all)
+}
+
+/// A listing of which some pages are not requested yet.
+pub(super) struct Paging {
+    prefix: Option<String>,
+    by_name: bool,
+    /// The first page begins behind this name.
+    after: Option<String>,
+    page_token: Option<String>,
+    /// Hashes of the continuation tokens so far.
+    tokens: HashSet<u64>,
+    empty_pages: u32,
+    names: Names,
+    is_done: bool,
+}
+
+impl Paging {
+    pub(super) fn new(prefix: Option<&Path>, by_name: bool, after: Option<String>) -> Self {
+        Self {
+            prefix: prefix.map(|prefix| format!("{prefix}{DELIMITER}")),
+            by_name,
+            after,
+            page_token: None,
+            tokens: HashSet::new(),
+            empty_pages: 0,
+            names: Names::default(),
+            is_done: false,
         }
-        if tokens.len() > MOST_PAGES {
+    }
+
+    /// The next page; `None` after the last one.
+    ///
+    /// # Errors
+    /// The server sends a continuation token twice, or too many pages, or too many of them without
+    /// a new name: the listing would never end.
+    pub(super) async fn next(
+        &mut self,
+        server: &dyn PaginatedListStore,
+    ) -> Result<Option<ListResult>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let options = PaginatedListOptions {
+            offset: self.after.clone(),
+            delimiter: self.by_name.then_some(Cow::Borrowed(DELIMITER)),
+            page_token: self.page_token.take(),
+            ..Default::default()
+        };
+        let page = server.list_paginated(self.prefix.as_deref(), options).await?;
+        let ListResult { objects, common_prefixes, .. } = &page.result;
+        let names = objects.iter().map(|meta| &meta.location).chain(common_prefixes);
+        self.empty_pages = if self.names.add(names) { 0 } else { self.empty_pages + 1 };
+        let Some(token) = page.page_token.filter(|token| !token.is_empty()) else {
+            self.is_done = true;
+            return Ok(Some(page.result));
+        };
+        if self.empty_pages > MOST_EMPTY_PAGES {
+            let pages = self.empty_pages;
+            return Err(endless(&format!("{pages} pages in a row without a new name")));
+        }
+        if self.tokens.len() > MOST_PAGES {
             return Err(endless(&format!("more than {MOST_PAGES} pages")));
         }
-        if !tokens.insert(token.clone()) {
+        if !self.tokens.insert(self.names.hasher.hash_one(&token)) {
             return Err(endless("one continuation token twice"));
         }
-        page_token = Some(token);
+        self.page_token = Some(token);
+        Ok(Some(page.result))
     }
 }
 

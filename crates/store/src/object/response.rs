@@ -16,6 +16,26 @@ pub(super) struct Received {
     pub total: u64,
 }
 
+/// The tag of a version, the same in listings and in answers: some services quote it only in one of
+/// them.
+pub(super) fn tag(meta: &ObjectMeta) -> String {
+    match &meta.e_tag {
+        Some(tag) => unquoted(tag).to_owned(),
+        None => format!("{:x}", meta.last_modified.timestamp_nanos_opt().unwrap_or_default()),
+    }
+}
+
+/// A strong tag without its quotes.
+pub(super) fn unquoted(tag: &str) -> &str {
+    let inside = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+    inside.unwrap_or(tag)
+}
+
+/// A tag as it is in a header.
+pub(super) fn quoted(tag: &str) -> String {
+    if tag.contains('"') { tag.to_owned() } else { format!("\"{tag}\"") }
+}
+
 /// The generation of a version: a hash of the server's tag, or else of time and length.
 pub(super) fn generation(meta: &ObjectMeta) -> Generation {
     let half = |seed: u8| {

@@ -15,6 +15,7 @@ use super::bucket::{Bucket, Service};
 use super::cache::CacheCounts;
 use super::client::{Client, Requested};
 use super::conditions::Outcome;
+use super::listed::Listed;
 use super::names::unique_name;
 use super::remote;
 
@@ -25,6 +26,7 @@ use crate::listing::moved::moved_keys;
 use crate::lock::files::LockFiles;
 use crate::lock::table::KeyLock;
 use crate::store::{Change, Changing, Durability, Edge, Fetched, Listing, Request, Store, Update};
+use crate::tagged::{Condition, ConditionalPut, Cursor, Entry, PutOutcome, Tagged};
 
 /// Values of one call that are copied or deleted at one time.
 const CHANGES: usize = 32;
@@ -114,7 +116,10 @@ impl ObjectStore {
 
     /// The key of a name in the bucket.
     fn key<'a>(&self, path: &'a Path) -> &'a str {
-        let name = path.as_ref();
+        self.key_of(path.as_ref())
+    }
+
+    fn key_of<'a>(&self, name: &'a str) -> &'a str {
         name.strip_prefix(&self.prefix).map_or(name, |rest| rest.trim_start_matches('/'))
     }
 
@@ -286,7 +291,7 @@ impl Store for ObjectStore {
             })?;
             is_unclear = matches!(put, Outcome::Unclear(_));
             match put {
-                Outcome::Done => return Ok(()),
+                Outcome::Done(_) => return Ok(()),
                 Outcome::Unclear(error) if Instant::now() > until => return Err(error),
                 Outcome::Unclear(error) => last = Some(error),
                 Outcome::Beaten => {}
@@ -303,6 +308,75 @@ impl Store for ObjectStore {
 
     fn updates_by_deleting(&self) -> bool {
         false
+    }
+
+    fn keeps_conditions(&self, key: &str) -> Result<bool> {
+        self.writable(key)?;
+        self.ask(key, |client, name| async move { client.keeps_conditions(&name).await })
+    }
+
+    fn put_if(
+        &self,
+        update: Update<'_>,
+        value: &[u8],
+        put: ConditionalPut<'_>,
+    ) -> Result<PutOutcome> {
+        self.writable(update.key)?;
+        let value = Bytes::from(copied(value).map_err(StoreError::memory(update.key))?);
+        let (changes, own) = (put.changes.to_owned(), put.name.to_owned());
+        let (is_always, tag) = match put.condition {
+            Condition::Always => (true, None),
+            Condition::Absent => (false, None),
+            Condition::Tag(tag) => (false, Some(tag.to_owned())),
+        };
+        self.ask(update.key, move |client, name| async move {
+            let condition = match &tag {
+                Some(tag) => Condition::Tag(tag),
+                None if is_always => Condition::Always,
+                None => Condition::Absent,
+            };
+            client.put_under(&name, value, condition, &changes, &own).await
+        })
+    }
+
+    fn head(&self, key: &str) -> Result<Option<Entry>> {
+        let found = self.ask(key, |client, name| async move { client.head_tagged(&name).await })?;
+        Ok(found.map(|(size, tag)| Entry { key: key.to_owned(), size, tag }))
+    }
+
+    fn get_tagged(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> Result<Option<Tagged>> {
+        dst.clear();
+        let (value, version) = self
+            .ask(key, move |client, name| async move { client.get_version(&name, most).await })?;
+        *dst = value.map(Vec::from).unwrap_or_default();
+        Ok(version.told())
+    }
+
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+        check_prefix(&cursor.prefix)?;
+        let (client, name) = (self.client()?, self.name(&cursor.prefix));
+        let after = match cursor.after.as_str() {
+            "" => String::new(),
+            after => self.name(after),
+        };
+        let state = cursor.state.take().and_then(|state| state.downcast::<Listed>().ok());
+        let (listed, mut page) = remote::wait(async move {
+            let mut listed = match state {
+                Some(listed) => listed,
+                None => Box::new(client.begin_listing(&name, &after).await?),
+            };
+            let page = client.next_page(&name, &mut listed).await?;
+            Ok::<_, StoreError>((listed, page))
+        })??;
+        for entry in &mut page {
+            entry.key = self.key_of(&entry.key).to_owned();
+        }
+        cursor.is_done = page.is_empty();
+        if let Some(last) = page.last() {
+            cursor.after.clone_from(&last.key);
+        }
+        cursor.state = Some(listed);
+        Ok(page)
     }
 
     fn delete(&self, key: &str, _: Durability) -> Result<bool> {

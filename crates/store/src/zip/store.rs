@@ -21,8 +21,10 @@ use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
 use crate::listing::sorted;
 use crate::lock::table::KeyLock;
-use crate::store::{Durability, Edge, Fetched, Listing, Part, Reader, Request, Store, cut_ranges};
+use crate::ranges::cut_ranges;
+use crate::store::{Durability, Edge, Fetched, Listing, Part, Reader, Request, Store};
 use crate::sys;
+use crate::tagged;
 
 /// A handle on a zip archive.
 #[derive(Debug)]
@@ -303,6 +305,16 @@ impl Store for ZipStore {
     fn size(&self, key: &str) -> Result<Option<u64>> {
         check_key(key)?;
         Ok(self.archive.look(|state| state.members.get(key).map(|member| member.entry.bytes)))
+    }
+
+    /// The place of the member in the archive, and its checksum.
+    fn head(&self, key: &str) -> Result<Option<tagged::Entry>> {
+        check_key(key)?;
+        Ok(self.archive.look(|state| {
+            let entry = &state.members.get(key)?.entry;
+            let tag = format!("{:x}-{:x}", entry.header, entry.crc);
+            Some(tagged::Entry { key: key.to_owned(), size: entry.bytes, tag })
+        }))
     }
 
     fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {

@@ -1,0 +1,227 @@
+"""The fences of commits on servers: all orders of requests of committers that stop or come late.
+
+The model is that of `zarrix.commits` on a store with conditional puts. Each committer appends one
+row of two chunks, all or nothing. It may rest between any two requests for as long as it likes, or
+for ever, and another may take its claim over at any time. So a search of all orders of their
+requests has every kill, every pause and every takeover in it.
+
+Three fences keep a committer that was overtaken from harm. A takeover changes the tag of the root,
+so that the old holder cannot commit. Chunks are put under conditions, with the tag that was read
+before the claim was looked at. Every chunk of the new row is stored, also one of the fill value, so
+that nobody can create it later. A test leaves out each of them, and must find the harm.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+CHUNKS = 2
+FILL = -1
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which fences there are; and what a tag is: of a version, or of a content."""
+
+    root_by_tag: bool = True
+    chunks_by_tag: bool = True
+    stores_fill: bool = True
+    tags_are_unique: bool = True
+    # Whether every committer has other bytes in each chunk that is not of the fill value.
+    others_differ: bool = True
+
+
+@dataclass(frozen=True)
+class Committer:
+    """What one knows, and what it does next."""
+
+    step: str = "read root"
+    root_tag: int = 0
+    row: int = 0
+    chunk: int = 0
+    chunk_tag: tuple[int, int] | int = 0
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The root's document, the chunks by (row, chunk), and the committed rows with their owners."""
+
+    root_tag: int = 1
+    claim: int = -1
+    length: int = 0
+    chunks: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
+    owners: tuple[int, ...] = ()
+    puts: int = 0
+
+    def chunk(self, key: tuple[int, int]) -> tuple[int, int] | None:
+        """Value and version of a chunk."""
+        return dict(self.chunks).get(key)
+
+    def with_chunk(self, key: tuple[int, int], value: int) -> Stored:
+        """The same after a put."""
+        chunks = {**dict(self.chunks), key: (value, self.puts)}
+        return replace(self, chunks=tuple(sorted(chunks.items())), puts=self.puts + 1)
+
+
+State = tuple[Stored, tuple[Committer, ...]]
+
+
+def value_of(owner: int, chunk: int, rules: Rules) -> int:
+    """What a committer has in a chunk of its row: one of two is of the fill value."""
+    if chunk == owner % CHUNKS:
+        return FILL
+    return owner if rules.others_differ else 0
+
+
+def tag_of(found: tuple[int, int], rules: Rules) -> tuple[int, int] | int:
+    """The tag of a chunk."""
+    return found if rules.tags_are_unique else found[0]
+
+
+def next_chunk(one: Committer, owner: int, rules: Rules) -> Committer:
+    """After a chunk is stored, or left out."""
+    chunk = one.chunk
+    while True:
+        chunk += 1
+        if chunk == CHUNKS:
+            return replace(one, step="commit", chunk=0, chunk_tag=0)
+        if rules.stores_fill or value_of(owner, chunk, rules) != FILL:
+            return replace(one, step="create", chunk=chunk, chunk_tag=0)
+
+
+def steps(
+    stored: Stored, one: Committer, owner: int, rules: Rules
+) -> Iterator[tuple[Stored, Committer]]:
+    """What the next request of a committer may lead to."""
+    key = (one.row, one.chunk)
+    value = value_of(owner, one.chunk, rules)
+    match one.step:
+        case "read root":
+            # With a claim of another in it: some wait and read again, some take it over.
+            yield stored, replace(one, step="claim", root_tag=stored.root_tag, row=stored.length)
+        case "claim":
+            if one.root_tag != stored.root_tag:
+                yield stored, replace(one, step="read root")
+                return
+            tag = stored.root_tag + 1
+            claimed = replace(stored, claim=owner, root_tag=tag)
+            begun = replace(one, root_tag=tag, chunk=-1)
+            yield claimed, next_chunk(begun, owner, rules)
+        case "create":
+            if not rules.chunks_by_tag or stored.chunk(key) is None:
+                yield stored.with_chunk(key, value), next_chunk(one, owner, rules)
+            else:
+                yield stored, replace(one, step="read chunk")
+        case "read chunk":
+            found = stored.chunk(key)
+            assert found is not None
+            yield stored, replace(one, step="read claim", chunk_tag=tag_of(found, rules))
+        case "read claim":
+            yield stored, replace(one, step="replace" if stored.claim == owner else "lost")
+        case "replace":
+            found = stored.chunk(key)
+            if found is not None and tag_of(found, rules) == one.chunk_tag:
+                yield stored.with_chunk(key, value), next_chunk(one, owner, rules)
+            else:
+                yield stored, replace(one, step="read chunk")
+        case "commit":
+            if rules.root_by_tag and one.root_tag != stored.root_tag:
+                yield stored, replace(one, step="lost")
+                return
+            length = max(stored.length, one.row + 1)
+            owners = (*stored.owners, owner)
+            tag = stored.root_tag + 1
+            yield (
+                replace(stored, claim=-1, length=length, owners=owners, root_tag=tag),
+                replace(one, step="done"),
+            )
+
+
+def harm(stored: Stored, rules: Rules) -> str | None:
+    """What is wrong with what readers see."""
+    if len(stored.owners) != stored.length:
+        return f"{len(stored.owners)} commits, and {stored.length} rows"
+    for row, owner in enumerate(stored.owners):
+        for chunk in range(CHUNKS):
+            found = stored.chunk((row, chunk))
+            value = FILL if found is None else found[0]
+            if value != value_of(owner, chunk, rules):
+                return f"row {row} of {owner} holds {value} in chunk {chunk}"
+    return None
+
+
+def same(state: State) -> State:
+    """Tags are only compared: the state with the numbers of puts replaced by their order."""
+    stored, committers = state
+    known = [version for _, (_, version) in stored.chunks]
+    known += [one.chunk_tag[1] for one in committers if isinstance(one.chunk_tag, tuple)]
+    order = {version: index for index, version in enumerate(sorted(set(known)))}
+    chunks = tuple((key, (value, order[version])) for key, (value, version) in stored.chunks)
+
+    def renamed(one: Committer) -> Committer:
+        if not isinstance(one.chunk_tag, tuple):
+            return one
+        return replace(one, chunk_tag=(one.chunk_tag[0], order[one.chunk_tag[1]]))
+
+    # A tag of the root that nobody could use any more is as good as any other.
+    tags = {one.root_tag for one in committers} | {stored.root_tag}
+    ranks = {tag: index + 1 for index, tag in enumerate(sorted(tags))}
+    told = tuple(replace(renamed(one), root_tag=ranks[one.root_tag]) for one in committers)
+    puts = len(order)
+    return replace(stored, chunks=chunks, puts=puts, root_tag=ranks[stored.root_tag]), told
+
+
+def search(count: int, rules: Rules) -> tuple[int, set[int], str | None]:
+    """All states that ``count`` committers reach: how many, how many rows there are, and the first
+    harm."""
+    first: State = (Stored(), (Committer(),) * count)
+    seen, waiting, rows = {first}, deque([first]), set()
+    while waiting:
+        stored, committers = waiting.popleft()
+        found = harm(stored, rules)
+        if found is not None:
+            return len(seen), rows, found
+        rows.add(stored.length)
+        for owner, one in enumerate(committers):
+            for changed, after in steps(stored, one, owner, rules):
+                state = same((changed, (*committers[:owner], after, *committers[owner + 1 :])))
+                if state not in seen:
+                    seen.add(state)
+                    waiting.append(state)
+    return len(seen), rows, None
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_no_order_of_requests_harms_a_reader(count: int) -> None:
+    states, rows, found = search(count, Rules())
+    assert found is None
+    assert rows == set(range(count + 1))
+    assert states >= {2: 100, 3: 5000}[count]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(root_by_tag=False), Rules(chunks_by_tag=False), Rules(stores_fill=False)],
+    ids=["root without its tag", "chunks without conditions", "fill values left out"],
+)
+def test_without_any_one_fence_there_is_harm(rules: Rules) -> None:
+    assert search(3, rules)[2] is not None
+
+
+def test_two_committers_are_apart_where_equal_bytes_have_equal_tags() -> None:
+    """The ETag of S3 is that of the bytes."""
+    for others_differ in (True, False):
+        rules = Rules(tags_are_unique=False, others_differ=others_differ)
+        assert search(2, rules)[2] is None
+
+
+def test_three_committers_are_not_apart_where_equal_bytes_have_equal_tags() -> None:
+    """The first leaves a chunk behind, the second rests before it replaces it, and the third puts
+    the same bytes as the first, and commits. The tag of the version that the second has seen is
+    then that of a later one. `zarrix.commits` bounds how long the second may rest.
+    """
+    assert search(3, Rules(tags_are_unique=False))[2] is not None
