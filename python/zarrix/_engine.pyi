@@ -32,6 +32,7 @@ __all__ = [
     "PythonStore",
     "SYSTEM",
     "Store",
+    "VersionPages",
     "ZipStore",
     "__version__",
     "block_means",
@@ -71,7 +72,6 @@ C-contiguous array of 64-bit indices in any order, repeated or not."""
 
 _Conversion = tuple[str, str, Sequence[float], Sequence[float], int, float, float, float]
 
-@disjoint_base
 @final
 class Pages:
     """Lists of at most 1000 rows ``(key, size, tag)``."""
@@ -79,6 +79,14 @@ class Pages:
     def __iter__(self) -> Self: ...
     def __next__(self) -> list[tuple[str, int, str]]: ...
 
+@final
+class VersionPages:
+    """Lists of rows ``(key, size, tag, version)``, which may be empty."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> list[tuple[str, int, str, str]]: ...
+
+@disjoint_base
 class Store:
     """A mapping of keys to bytes. Any number of threads may use one handle at once."""
 
@@ -467,6 +475,35 @@ class ObjectStore(Store):
     @property
     def url(self) -> str:
         """The URL, without any options."""
+
+    def keeps_versions(self) -> bool:
+        """Whether the bucket keeps versions of its values; an error for other services than S3."""
+
+    def lifecycle(self) -> str | None:
+        """The rules by which the bucket deletes values and versions, as XML; None without any."""
+
+    def list_versions(self, prefix: str) -> VersionPages:
+        """The latest version of each value below ``prefix``, in the order of keys."""
+
+    def fetch_versions(
+        self, requests: Sequence[tuple[str, str, list[tuple[int, int]] | int | None]]
+    ) -> list[tuple[bytes, int] | None]:
+        """The bytes, and the length of the whole value, of parts of versions.
+
+        A request is a key, a version, and a part: None for all, ranges, or a number of bytes from
+        the beginning or, if it is negative, up to the end. None is a version that is gone.
+        """
+
+    def copy_if(
+        self,
+        source: str,
+        target: str,
+        *,
+        tag: str | None = None,
+        version: str | None = None,
+        replaces: bool = False,
+    ) -> tuple[Literal["stored", "refused", "unclear"], str]:
+        """Let the server copy a value, if it has this tag; to a free key, unless ``replaces``."""
 
     @property
     def cache_counts(self) -> dict[str, int] | None:

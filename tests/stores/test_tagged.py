@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import zarrix as zarr
 from zarrix.errors import InvalidKeyError, NotAtomicError, ReadOnlyError
 
@@ -43,13 +42,15 @@ def test_a_put_that_creates_happens_once(store: Any) -> None:
 def test_a_put_replaces_the_version_with_its_tag_and_no_other(tagged: Any) -> None:
     first = tagged.put_if("a", b"1", None)
     second = tagged.put_if("a", b"2", first.tag)
-    assert second.is_stored and second.tag != first.tag
+    assert second.is_stored
+    assert second.tag != first.tag
     assert tagged.put_if("a", b"3", first.tag).result == "refused"
     assert tagged.put_if("b", b"3", first.tag).result == "refused"
     found = tagged.get_tagged("a")
     assert (found.value, found.tag) == (b"2", second.tag)
     assert tagged.head("a") == ("a", 1, second.tag)
-    assert tagged.head("b") is None and tagged.get_tagged("b") is None
+    assert tagged.head("b") is None
+    assert tagged.get_tagged("b") is None
     assert "b" not in tagged
 
 
@@ -154,7 +155,7 @@ def test_a_page_has_at_most_1000_rows(store: Any) -> None:
         store[name] = b""
     pages = [[row.key for row in page] for page in store.list_pages("c")]
     assert [len(page) for page in pages] == [1000, 1000, 1]
-    assert sum(pages, []) == sorted(names)
+    assert [key for page in pages for key in page] == sorted(names)
     assert keys_of(store, "none") == []
 
 

@@ -27,7 +27,9 @@ mod signals;
 mod slots;
 mod store;
 mod testing;
+mod versions;
 mod workers;
+mod zip;
 
 use pyo3::prelude::*;
 
@@ -62,6 +64,8 @@ mod _engine {
     };
     #[pymodule_export]
     use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
+    #[pymodule_export]
+    use crate::versions::VersionPages;
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]

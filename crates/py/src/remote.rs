@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use zarrix_store::{Bucket, CredentialSource, Fresh, Service};
 
 use crate::callback;
-use crate::store::{Store, detached};
+use crate::store::{Store, detached, told};
+use crate::versions::{self, VersionPages, VersionPart, VersionRequestArg};
 use crate::workers;
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
@@ -121,5 +122,39 @@ impl ObjectStore {
                 ("saved_bytes", counts.saved_bytes),
             ])
         }))
+    }
+
+    fn keeps_versions(&self, py: Python<'_>) -> PyResult<bool> {
+        detached(py, || self.store.keeps_versions())
+    }
+
+    fn lifecycle(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        detached(py, || self.store.lifecycle())
+    }
+
+    fn list_versions(&self, prefix: &str) -> PyResult<VersionPages> {
+        VersionPages::new(&self.store, prefix)
+    }
+
+    fn fetch_versions<'py>(
+        &self,
+        py: Python<'py>,
+        requests: Vec<VersionRequestArg>,
+    ) -> PyResult<Vec<VersionPart<'py>>> {
+        versions::fetch(py, &self.store, &requests)
+    }
+
+    #[pyo3(signature = (source, target, *, tag = None, version = None, replaces = false))]
+    fn copy_if(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        target: &str,
+        tag: Option<String>,
+        version: Option<String>,
+        replaces: bool,
+    ) -> PyResult<(&'static str, String)> {
+        let outcome = detached(py, || self.store.copy_if(source, target, (tag, version, replaces)));
+        Ok(told(outcome?))
     }
 }

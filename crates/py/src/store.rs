@@ -39,6 +39,15 @@ pub fn durability(fsync: bool) -> Durability {
     if fsync { Durability::Fsync } else { Durability::Process }
 }
 
+/// What happened, with the tag of the stored value, or with the reason why it is unclear.
+pub fn told(outcome: PutOutcome) -> (&'static str, String) {
+    match outcome {
+        PutOutcome::Stored(tag) => ("stored", tag),
+        PutOutcome::Refused => ("refused", String::new()),
+        PutOutcome::Unclear(reason) => ("unclear", reason),
+    }
+}
+
 /// The condition of a put: "always", "absent", or `("tag", TAG)`.
 pub enum PutCondition {
     Always,
@@ -272,11 +281,7 @@ impl Store {
         let put = ConditionalPut { condition: condition.borrowed(), changes, name };
         let anchor = anchor.unwrap_or(key);
         let update = Update { anchor, key, most: u64::MAX, durability: durability(fsync) };
-        Ok(match detached(py, || self.0.put_if(update, &value, put))? {
-            PutOutcome::Stored(tag) => ("stored", tag),
-            PutOutcome::Refused => ("refused", String::new()),
-            PutOutcome::Unclear(reason) => ("unclear", reason),
-        })
+        Ok(told(detached(py, || self.0.put_if(update, &value, put))?))
     }
 
     fn head(&self, py: Python<'_>, key: &str) -> PyResult<Option<(u64, String)>> {
@@ -513,141 +518,5 @@ impl PythonStore {
     #[getter]
     fn values(&self) -> &Py<PyAny> {
         &self.0
-    }
-}
-
-/// What to do with an existing archive: "extend", "replace" or "create".
-pub struct ZipStart(zarrix_store::ZipStart);
-
-impl<'py> FromPyObject<'_, 'py> for ZipStart {
-    type Error = PyErr;
-
-    fn extract(word: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match word.extract::<&str>()? {
-            "extend" => Ok(Self(zarrix_store::ZipStart::Extend)),
-            "replace" => Ok(Self(zarrix_store::ZipStart::Replace)),
-            "create" => Ok(Self(zarrix_store::ZipStart::Create)),
-            other => Err(PyValueError::new_err(format!("unknown start {other:?}"))),
-        }
-    }
-}
-
-#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
-pub struct ZipStore(Arc<zarrix_store::ZipStore>);
-
-impl ZipStore {
-    fn initializer(store: zarrix_store::ZipStore) -> PyClassInitializer<Self> {
-        let store = Arc::new(store);
-        let base = Store::shared(Arc::clone(&store) as Arc<dyn zarrix_store::Store>);
-        PyClassInitializer::from(base).add_subclass(Self(store))
-    }
-}
-
-#[pymethods]
-impl ZipStore {
-    #[new]
-    #[pyo3(signature = (path, start = None, *, method = 0, allows_zip64 = true))]
-    fn new(
-        py: Python<'_>,
-        path: PathBuf,
-        start: Option<ZipStart>,
-        method: u16,
-        allows_zip64: bool,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let method = ZipMethod::of(method).ok_or_else(|| {
-            PyValueError::new_err(format!("no compression {method} in zip files"))
-        })?;
-        let opened = detached(py, || match start {
-            None => zarrix_store::ZipStore::open(&path),
-            Some(ZipStart(start)) => {
-                zarrix_store::ZipStore::open_for_writing(&path, start, method, allows_zip64)
-            }
-        });
-        opened.map(Self::initializer)
-    }
-
-    #[pyo3(signature = (*, fsync = false))]
-    fn flush(&self, py: Python<'_>, fsync: bool) -> PyResult<()> {
-        detached(py, || self.0.flush(durability(fsync)))
-    }
-
-    #[pyo3(signature = (*, fsync = false))]
-    fn close(&self, py: Python<'_>, fsync: bool) -> PyResult<()> {
-        detached(py, || self.0.close(durability(fsync)))
-    }
-
-    #[pyo3(signature = (*, fsync = false))]
-    fn pack(&self, py: Python<'_>, fsync: bool) -> PyResult<u64> {
-        detached(py, || self.0.pack(durability(fsync)))
-    }
-
-    #[pyo3(signature = (comment, *, fsync = false))]
-    fn finish(&self, py: Python<'_>, comment: Bytes, fsync: bool) -> PyResult<()> {
-        detached(py, || self.0.finish(comment.as_slice(), durability(fsync)))
-    }
-
-    #[staticmethod]
-    fn in_store(py: Python<'_>, store: &Bound<'_, Store>, key: &str) -> PyResult<Option<Py<Self>>> {
-        let outer = store.get().inner();
-        let opened = detached(py, || zarrix_store::ZipStore::in_store(outer, key))?;
-        opened.map(|store| Py::new(py, Self::initializer(store))).transpose()
-    }
-
-    #[getter]
-    fn recovered(&self) -> bool {
-        self.0.notes().recovered
-    }
-
-    #[getter]
-    fn refused(&self) -> (u64, Vec<String>) {
-        self.0.notes().refused
-    }
-}
-
-#[pyclass(frozen, extends = Store, module = "zarrix._engine")]
-pub struct IcechunkStore {
-    refused: (u64, String),
-}
-
-/// Names of references, each with the name of its snapshot.
-type References = Vec<(String, String)>;
-
-#[pymethods]
-impl IcechunkStore {
-    #[staticmethod]
-    fn of(
-        py: Python<'_>,
-        repository: &Bound<'_, Store>,
-        snapshot: &str,
-        most: u64,
-        outside: Vec<(String, Bound<'_, Store>)>,
-    ) -> PyResult<Option<Py<Self>>> {
-        let repository = repository.get().inner();
-        let outside = outside.into_iter().map(|(place, store)| (place, store.get().inner()));
-        let outside = outside.collect();
-        let opened = detached(py, || {
-            zarrix_store::IcechunkStore::open(repository, snapshot, most, outside)
-        })?;
-        let initializer = |store: zarrix_store::IcechunkStore| {
-            let refused = store.refused();
-            PyClassInitializer::from(Store::new(store)).add_subclass(Self { refused })
-        };
-        opened.map(|store| Py::new(py, initializer(store))).transpose()
-    }
-
-    #[staticmethod]
-    fn references(
-        py: Python<'_>,
-        repository: &Bound<'_, Store>,
-        most: u64,
-    ) -> PyResult<Option<(References, References)>> {
-        let repository = repository.get().inner();
-        let found = detached(py, || zarrix_store::IcechunkRepository::read(&*repository, most))?;
-        Ok(found.map(|found| (found.branches, found.tags)))
-    }
-
-    #[getter]
-    fn refused(&self) -> (u64, String) {
-        self.refused.clone()
     }
 }

@@ -47,6 +47,7 @@ pub use object::budget::{concurrent_requests, set_concurrent_requests, set_most_
 pub use object::cache::CacheCounts;
 pub use object::source::{CredentialSource, Fresh};
 pub use object::store::ObjectStore;
+pub use object::versioned::{VersionPages, VersionRequest};
 pub use parts::FileParts;
 pub use process::wait::warn_after;
 pub use process::{interrupt, notice};
@@ -55,7 +56,9 @@ pub use store::{
     Change, Changing, Durability, Edge, Fetched, Listing, Part, Reader, Request, Store,
     UNKNOWN_LENGTH, Update, below, list_page_of_keys, put_if_locked, update_locked,
 };
-pub use tagged::{Condition, ConditionalPut, Cursor, Entry, PAGE_ROWS, PutOutcome, Tagged};
+pub use tagged::{
+    Condition, ConditionalPut, Cursor, Entry, PAGE_ROWS, PutOutcome, Tagged, VersionedEntry,
+};
 pub use testing::{Outcome, conformance, reading_conformance};
 pub use zarrix_codec::member::Method as ZipMethod;
 pub use zip::archive::Notes as ZipNotes;

@@ -39,6 +39,15 @@ pub struct Entry {
     pub tag: String,
 }
 
+/// A value of a bucket that keeps versions, as its listings have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionedEntry {
+    /// Key, length and tag.
+    pub entry: Entry,
+    /// The name that the server gave the version.
+    pub version: String,
+}
+
 /// A value that was read together with its tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tagged {

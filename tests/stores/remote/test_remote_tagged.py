@@ -26,28 +26,30 @@ def test_a_put_replaces_the_version_with_its_tag_and_no_other(store: Any) -> Non
     assert first.is_stored
     assert store.put_if("a/b", b"2", None).result == "refused"
     second = store.put_if("a/b", b"22", first.tag)
-    assert second.is_stored and second.tag != first.tag
+    assert second.is_stored
+    assert second.tag != first.tag
     assert store.put_if("a/b", b"3", first.tag).result == "refused"
     assert store.put_if("c", b"3", first.tag).result == "refused"
     assert store.head("a/b") == ("a/b", 2, second.tag)
     found = store.get_tagged("a/b")
     assert (found.value, found.tag) == (b"22", second.tag)
     assert second.name in found.changes.split()
-    assert store.head("c") is None and store.get_tagged("c") is None
+    assert store.head("c") is None
+    assert store.get_tagged("c") is None
     assert [row for page in store.list_pages() for row in page] == [store.head("a/b")]
     assert store.put_if("a/b", b"4", "*").is_stored
     assert store["a/b"] == b"4"
 
 
 def test_of_many_creators_and_of_many_who_replace_one_wins(store: Any) -> None:
-    def together(condition: str | None) -> list[str]:
+    def together(condition: str | None, first: int) -> list[str]:
         barrier, results = threading.Barrier(8), []
 
         def put(number: int) -> None:
             barrier.wait()
             results.append(store.put_if("k", str(number).encode(), condition).result)
 
-        threads = [threading.Thread(target=put, args=(number,)) for number in range(8)]
+        threads = [threading.Thread(target=put, args=(number,)) for number in range(first, first + 8)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -55,8 +57,9 @@ def test_of_many_creators_and_of_many_who_replace_one_wins(store: Any) -> None:
         return sorted(results)
 
     expected = ["refused"] * 7 + ["stored"]
-    assert together(None) == expected
-    assert together(store.head("k").tag) == expected
+    assert together(None, 0) == expected
+    # Other bytes than before: an ETag may be that of the bytes.
+    assert together(store.head("k").tag, 8) == expected
 
 
 def test_a_put_keeps_the_names_of_the_changes_before_it(store: Any) -> None:
@@ -96,7 +99,7 @@ def test_a_thousand_keys_are_one_request(moto: Any) -> None:
     store = as_store(url, moto.options)
     pages = [[row.key for row in page] for page in store.list_pages()]
     assert [len(page) for page in pages] == [1000, 1000, 100]
-    assert sum(pages, []) == [f"c/{one:05}" for one in range(2100)]
+    assert [key for page in pages for key in page] == [f"c/{one:05}" for one in range(2100)]
     behind = [row.key for page in store.list_pages("c", "c/01999") for row in page]
     assert behind == [f"c/{one:05}" for one in range(2000, 2100)]
 
@@ -108,7 +111,8 @@ def test_a_put_whose_answer_is_lost_is_found_by_its_name(mode: str) -> None:
         first = store.put_if("a", b"1", None)
         server.mode, server.count, server.only = mode, 1, ("PUT",)
         second = store.put_if("a", b"2", first.tag)
-        assert second.is_stored and store["a"] == b"2"
+        assert second.is_stored
+        assert store["a"] == b"2"
         server.count = 1
         assert store.put_if("b", b"3", None).is_stored
         server.count = 1
@@ -122,7 +126,8 @@ def test_a_put_that_no_answer_ends_is_unclear() -> None:
         tag = store.put_if("a", b"1", None).tag
         server.mode, server.only = "500", ("PUT",)
         outcome = store.put_if("a", b"2", tag)
-        assert outcome.result == "unclear" and "500" in outcome.reason
+        assert outcome.result == "unclear"
+        assert "500" in outcome.reason
         server.mode = ""
         assert store["a"] == b"1"
         assert store.put_if("a", b"2", tag).is_stored

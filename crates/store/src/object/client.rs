@@ -1,8 +1,8 @@
 //! A process's client for one bucket, and its requests.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
@@ -23,6 +23,7 @@ use super::pace::Pace;
 use super::pages;
 use super::protocol::FileSystem;
 use super::response::{Received, generation, tag};
+use super::s3::S3;
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::ranges::{READ_ATTEMPTS, coalesce_ranges};
@@ -39,11 +40,13 @@ pub(super) struct Client {
     pub conditions: AtomicU8,
     secrets: Vec<String>,
     /// Only if they expire.
-    credentials: Option<Arc<Credentials>>,
+    pub credentials: Option<Arc<Credentials>>,
     pub cache: Option<Arc<Cache>>,
     /// Only if nothing changes.
     frozen: Option<Frozen>,
-    pace: Arc<Pace>,
+    pub pace: Arc<Pace>,
+    /// For requests that the client has not.
+    pub s3: OnceLock<Arc<S3>>,
 }
 
 /// A [`Part`] that lives as long as its request.
@@ -87,6 +90,7 @@ impl Client {
             cache,
             frozen,
             pace,
+            s3: OnceLock::new(),
         })
     }
 
@@ -186,7 +190,7 @@ impl Client {
     }
 
     /// Sends a request; returns the tag of the version, and the result.
-    async fn get_got(
+    pub(super) async fn get_got(
         &self,
         path: &Path,
         options: GetOptions,
@@ -197,7 +201,7 @@ impl Client {
         Ok((tag, Received { bytes: result.bytes().await?, generation, total }))
     }
 
-    fn unless_absent<T>(
+    pub(super) fn unless_absent<T>(
         &self,
         operation: &'static str,
         name: &str,
@@ -385,7 +389,7 @@ impl Client {
         }
     }
 
-    fn cut(
+    pub(super) fn cut(
         &self,
         name: &str,
         ranges: &[Range<u64>],

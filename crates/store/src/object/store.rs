@@ -77,12 +77,12 @@ impl ObjectStore {
         Ok(self.client()?.cache.as_ref().map(|cache| cache.counts()))
     }
 
-    fn client(&self) -> Result<Arc<Client>> {
+    pub(super) fn client(&self) -> Result<Arc<Client>> {
         remote::client(&self.bucket)
     }
 
     /// The name of `key` in the bucket.
-    fn name(&self, key: &str) -> String {
+    pub(super) fn name(&self, key: &str) -> String {
         match (self.prefix.is_empty(), key.is_empty()) {
             (true, _) => key.to_owned(),
             (false, true) => self.prefix.clone(),
@@ -100,7 +100,7 @@ impl ObjectStore {
         remote::wait(request(self.client()?, self.name(key)))?
     }
 
-    fn writable(&self, key: &str) -> Result<()> {
+    pub(super) fn writable(&self, key: &str) -> Result<()> {
         if self.bucket.service == Service::Http || self.bucket.is_frozen() {
             return Err(StoreError::ReadOnly { key: self.bucket.url(&self.name(key)) });
         }
@@ -119,7 +119,7 @@ impl ObjectStore {
         self.key_of(path.as_ref())
     }
 
-    fn key_of<'a>(&self, name: &'a str) -> &'a str {
+    pub(super) fn key_of<'a>(&self, name: &'a str) -> &'a str {
         name.strip_prefix(&self.prefix).map_or(name, |rest| rest.trim_start_matches('/'))
     }
 

@@ -1,0 +1,139 @@
+//! What a bucket that keeps versions can do beyond a store: list them, read one, and copy one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::client::{Client, Requested};
+use super::copies::CopyTerms;
+use super::remote;
+use super::store::ObjectStore;
+use super::versions::VersionMarker;
+use crate::error::{Result, StoreError};
+use crate::key::{check_key, check_prefix};
+use crate::store::{Fetched, Part};
+use crate::tagged::{PutOutcome, VersionedEntry};
+
+/// A request for a part of one version of a value.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionRequest<'a> {
+    /// The key.
+    pub key: &'a str,
+    /// The name that the server gave the version.
+    pub version: &'a str,
+    /// The requested part of its value.
+    pub part: Part<'a>,
+}
+
+/// The latest version of each value below a prefix, a page at a time, in the order of keys.
+pub struct VersionPages {
+    store: ObjectStore,
+    prefix: String,
+    marker: Mutex<VersionMarker>,
+}
+
+impl VersionPages {
+    /// The next page, which may be empty; `None` after the last one.
+    ///
+    /// # Errors
+    /// The service does not list versions, or refuses.
+    pub fn next_page(&self) -> Result<Option<Vec<VersionedEntry>>> {
+        let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);
+        if marker.is_done {
+            return Ok(None);
+        }
+        let (client, name) = (self.store.client()?, self.store.name(&self.prefix));
+        let mut moved = std::mem::take(&mut *marker);
+        let (page, moved) = remote::wait(async move {
+            let page = client.list_versions(&name, &mut moved).await;
+            (page, moved)
+        })?;
+        *marker = moved;
+        let mut page = page?;
+        for row in &mut page {
+            row.entry.key = self.store.key_of(&row.entry.key).to_owned();
+        }
+        Ok(Some(page))
+    }
+}
+
+impl ObjectStore {
+    /// The versions below `prefix`.
+    ///
+    /// # Errors
+    /// The prefix is not one that stores accept.
+    pub fn version_pages(&self, prefix: &str) -> Result<VersionPages> {
+        check_prefix(prefix)?;
+        let (store, prefix) = (self.clone(), prefix.to_owned());
+        Ok(VersionPages { store, prefix, marker: Mutex::default() })
+    }
+
+    /// Whether the bucket keeps versions of its values.
+    ///
+    /// # Errors
+    /// The service has no such setting, or refuses to tell it.
+    pub fn keeps_versions(&self) -> Result<bool> {
+        let client = self.client()?;
+        remote::wait(async move { client.keeps_versions().await })?
+    }
+
+    /// The rules by which the bucket deletes values and versions, as XML of S3; `None` without any.
+    ///
+    /// # Errors
+    /// As [`keeps_versions`](Self::keeps_versions).
+    pub fn lifecycle(&self) -> Result<Option<String>> {
+        let client = self.client()?;
+        remote::wait(async move { client.lifecycle().await })?
+    }
+
+    /// Passes the result of each request to `sink` with its position, in any order. A version that
+    /// is gone is absent.
+    pub fn fetch_versions(
+        &self,
+        requests: &[VersionRequest<'_>],
+        sink: &mut dyn FnMut(usize, Result<Fetched>),
+    ) {
+        let client: Arc<Client> = match self.client() {
+            Ok(client) => client,
+            Err(error) => return sink(0, Err(error)),
+        };
+        let begin = |(position, request): (usize, &VersionRequest<'_>)| {
+            let (client, name) = (Arc::clone(&client), self.name(request.key));
+            let (allowed, part) = (check_key(request.key), Requested::of(request.part));
+            let version = request.version.to_owned();
+            async move {
+                let found = match allowed {
+                    Ok(()) => client.fetch_version(&name, &version, part).await,
+                    Err(error) => Err(error),
+                };
+                (position, found)
+            }
+        };
+        let requests = requests.iter().enumerate().map(begin);
+        let answered = remote::wait_for_all(requests, client.width(), &mut |(position, found)| {
+            let is_over = matches!(found, Err(StoreError::Remote { .. }));
+            sink(position, found);
+            is_over
+        });
+        if let Err(error) = answered {
+            sink(0, Err(error));
+        }
+    }
+
+    /// Lets the server copy the value of `from` to `to`, if it has this tag; refused if not, or if
+    /// `to` has a value that is not to be replaced.
+    ///
+    /// # Errors
+    /// The server refuses, or the store is read-only.
+    pub fn copy_if(
+        &self,
+        from: &str,
+        to: &str,
+        (tag, version, replaces): (Option<String>, Option<String>, bool),
+    ) -> Result<PutOutcome> {
+        check_key(from)?;
+        check_key(to)?;
+        self.writable(to)?;
+        let (client, from, to) = (self.client()?, self.name(from), self.name(to));
+        let terms = CopyTerms { tag, version, replaces };
+        remote::wait(async move { client.copy_if(&from, &to, &terms).await })?
+    }
+}
