@@ -40,6 +40,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             OverlapError(CopyError, ConversionError)                overlap
         CommitConflictError(RuntimeError)                           commit-conflict
         CommitBusyError(TimeoutError)                               commit-busy
+        CommitLostError(RuntimeError)                               commit-lost
         NotAtomicError(ValueError)                                  not-atomic
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
@@ -98,6 +99,7 @@ __all__ = [
     "OverlapError",
     "CommitConflictError",
     "CommitBusyError",
+    "CommitLostError",
     "NotAtomicError",
     "CallCancelledError",
     "SelectionError",
@@ -350,6 +352,12 @@ class CommitBusyError(ZarrixError, TimeoutError):
     """Another commit of the hierarchy, or a writer of one of its arrays, is still open."""
 
     kind = "commit-busy"
+
+
+class CommitLostError(ZarrixError, RuntimeError):
+    """Another commit took over, because this one did not answer; nothing of this one is visible."""
+
+    kind = "commit-lost"
 
 
 class NotAtomicError(ZarrixError, ValueError):

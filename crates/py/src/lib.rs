@@ -10,6 +10,7 @@ mod carry;
 mod codec;
 mod error;
 mod foreign;
+mod icechunk;
 mod interrupt;
 mod layout;
 mod many;
@@ -47,6 +48,8 @@ mod _engine {
     #[pymodule_export]
     use crate::codec::codec_fault;
     #[pymodule_export]
+    use crate::icechunk::IcechunkStore;
+    #[pymodule_export]
     use crate::layout::Layout;
     #[pymodule_export]
     use crate::many::{CancelToken, Progress, read_many};
@@ -59,13 +62,13 @@ mod _engine {
     #[pymodule_export]
     use crate::results::empty;
     #[pymodule_export]
-    use crate::store::{
-        FileParts, IcechunkStore, LocalStore, MemoryStore, PythonStore, Store, ZipStore,
-    };
+    use crate::store::{FileParts, LocalStore, MemoryStore, PythonStore, Store};
     #[pymodule_export]
     use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
     #[pymodule_export]
     use crate::versions::VersionPages;
+    #[pymodule_export]
+    use crate::zip::ZipStore;
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name Python packages use")]

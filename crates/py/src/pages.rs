@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use zarrix_store::{Cursor, Entry, Store};
+use zarrix_store::{Cursor, ListedValue, Store};
 
 use crate::store::detached;
 
@@ -38,7 +38,7 @@ impl Pages {
             }
             Ok(None)
         })?;
-        let row = |entry: Entry| (entry.key, entry.size, entry.tag);
+        let row = |entry: ListedValue| (entry.key, entry.size, entry.tag);
         Ok(page.map(|page| page.into_iter().map(row).collect()))
     }
 }

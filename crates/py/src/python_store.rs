@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use zarrix_store::{
-    Changing, ConditionalPut, Cursor, Durability, Edge, Entry, Fetched, Generation, KeyLock,
+    Changing, ConditionalPut, Cursor, Durability, Edge, Fetched, Generation, KeyLock, ListedValue,
     Listing, LockFiles, Part, PutOutcome, Request, Result, Store, Tagged, Update, below, check_key,
     check_prefix, list_page_of_keys, moved_keys, put_if_locked, update_locked,
 };
@@ -273,11 +273,11 @@ impl Store for PythonStore {
     }
 
     /// Values in Python have no tags, and are not read to make one.
-    fn head(&self, key: &str) -> Result<Option<Entry>> {
+    fn head(&self, key: &str) -> Result<Option<ListedValue>> {
         if let Locks::Of(inner) = &self.locks {
             return inner.head(key);
         }
-        let entry = |size| Entry { key: key.to_owned(), size, tag: String::new() };
+        let entry = |size| ListedValue { key: key.to_owned(), size, tag: String::new() };
         Ok(self.size(key)?.map(entry))
     }
 
@@ -288,7 +288,7 @@ impl Store for PythonStore {
         Ok(self.get_at_most_into(key, most, dst)?.map(|_| Tagged::default()))
     }
 
-    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<ListedValue>> {
         match &self.locks {
             Locks::Of(inner) => inner.list_page(cursor),
             Locks::InProcess | Locks::Files(_) => list_page_of_keys(self, cursor),

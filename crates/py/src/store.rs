@@ -12,7 +12,7 @@ use zarrix_codec::memory::Grow;
 use zarrix_engine::{EngineError, carry_many, copy_many, delete_node, get_many, move_node};
 use zarrix_store::{
     Carrier, Change, Condition, ConditionalPut, Durability, Edge, PutOutcome, StoreError, Tagged,
-    Update, ZipMethod, get_slice_into,
+    Update, get_slice_into,
 };
 
 use crate::buffer::{Bytes, bytes_of, no_memory};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zarrix_store::{Edge, Fetched, ObjectStore, Part, StoreError, VersionRequest, VersionedEntry};
+use zarrix_store::{Edge, Fetched, ListedVersion, ObjectStore, Part, StoreError, VersionRequest};
 
 use crate::buffer::bytes_of;
 use crate::error::from_store;
@@ -29,8 +29,8 @@ impl VersionPages {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, u64, String, String)>>> {
         let page = detached(py, || self.0.next_page())?;
-        let row = |row: VersionedEntry| {
-            let VersionedEntry { entry, version } = row;
+        let row = |row: ListedVersion| {
+            let ListedVersion { entry, version } = row;
             (entry.key, entry.size, entry.tag, version)
         };
         Ok(page.map(|page| page.into_iter().map(row).collect()))

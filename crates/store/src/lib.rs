@@ -57,7 +57,7 @@ pub use store::{
     UNKNOWN_LENGTH, Update, below, list_page_of_keys, put_if_locked, update_locked,
 };
 pub use tagged::{
-    Condition, ConditionalPut, Cursor, Entry, PAGE_ROWS, PutOutcome, Tagged, VersionedEntry,
+    Condition, ConditionalPut, Cursor, ListedValue, ListedVersion, PAGE_ROWS, PutOutcome, Tagged,
 };
 pub use testing::{Outcome, conformance, reading_conformance};
 pub use zarrix_codec::member::Method as ZipMethod;

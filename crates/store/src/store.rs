@@ -11,7 +11,9 @@ use crate::carrier::{Carried, Carrier, Carry};
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::lock::table::KeyLock;
-use crate::tagged::{Condition, ConditionalPut, Cursor, Entry, PAGE_ROWS, PutOutcome, Tagged};
+use crate::tagged::{
+    Condition, ConditionalPut, Cursor, ListedValue, PAGE_ROWS, PutOutcome, Tagged,
+};
 
 /// How often a value is read again because its tag has changed meanwhile.
 const REREADS: u32 = 100;
@@ -163,7 +165,10 @@ pub fn put_if_locked(
 }
 
 /// [`Store::list_page`] for a store that lists all of its keys at once.
-pub fn list_page_of_keys(store: &(impl Store + ?Sized), cursor: &mut Cursor) -> Result<Vec<Entry>> {
+pub fn list_page_of_keys(
+    store: &(impl Store + ?Sized),
+    cursor: &mut Cursor,
+) -> Result<Vec<ListedValue>> {
     let known = cursor.state.take().and_then(|state| state.downcast::<Vec<String>>().ok());
     // The next one is the last.
     let mut keys = match known {
@@ -444,10 +449,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Length and tag of the value of `key`. The provided method has a tag where [`look`](Store::look)
     /// has a generation.
-    fn head(&self, key: &str) -> Result<Option<Entry>> {
+    fn head(&self, key: &str) -> Result<Option<ListedValue>> {
         let Some(size) = self.size(key)? else { return Ok(None) };
         let tag = self.look(key)?.map(|found| found.map(Generation::tag).unwrap_or_default());
-        Ok(tag.map(|tag| Entry { key: key.to_owned(), size, tag }))
+        Ok(tag.map(|tag| ListedValue { key: key.to_owned(), size, tag }))
     }
 
     /// [`get_at_most_into`](Store::get_at_most_into), with the tag of the version that was read. The
@@ -458,7 +463,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
             self.get_at_most_into(key, most, dst)?;
             let after = self.head(key)?;
             if before == after {
-                return Ok(after.map(|Entry { tag, .. }| Tagged { tag, changes: String::new() }));
+                return Ok(
+                    after.map(|ListedValue { tag, .. }| Tagged { tag, changes: String::new() })
+                );
             }
             before = after;
         }
@@ -469,7 +476,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     ///
     /// Keys that are added or removed meanwhile may be listed or not. The provided method holds all
     /// keys in memory.
-    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<ListedValue>> {
         list_page_of_keys(self, cursor)
     }
 

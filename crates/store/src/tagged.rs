@@ -30,7 +30,7 @@ pub enum PutOutcome {
 
 /// A value as listings have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ListedValue {
     /// Its key.
     pub key: String,
     /// Its length in bytes.
@@ -41,9 +41,9 @@ pub struct Entry {
 
 /// A value of a bucket that keeps versions, as its listings have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VersionedEntry {
+pub struct ListedVersion {
     /// Key, length and tag.
-    pub entry: Entry,
+    pub entry: ListedValue,
     /// The name that the server gave the version.
     pub version: String,
 }
@@ -51,7 +51,7 @@ pub struct VersionedEntry {
 /// A value that was read together with its tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tagged {
-    /// As in [`Entry::tag`].
+    /// As in [`ListedValue::tag`].
     pub tag: String,
     /// The names of the last changes, for the next put of this value; stores with locks have none.
     pub changes: String,

@@ -2,10 +2,10 @@
 
 A `Store` has the methods of zarr 2.18's stores: those of the mapping are here, those about rights
 and durability in `zarrix._stores.access`, those about all keys below a path in
-`zarrix._stores.below`, and those about tags in `zarrix._stores.tagged`. Its engine store is created on first use. Native stores are `EngineStore`;
-the engine calls all others through `_engine.PythonStore`. Arrays pass the engine store to the
-engine, and never read a chunk through this class. A pickle describes how to open a store, and does
-not contain the open store.
+`zarrix._stores.below`, and those about tags in `zarrix._stores.tagged`. Its engine store is created
+on first use. Native stores are `EngineStore`; the engine calls all others through
+`_engine.PythonStore`. Arrays pass the engine store to the engine, and never read a chunk through
+this class. A pickle describes how to open a store, and does not contain the open store.
 """
 
 from __future__ import annotations

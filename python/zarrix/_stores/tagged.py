@@ -114,6 +114,11 @@ class TaggedValues:
         -------
         bool
 
+        Raises
+        ------
+        InvalidKeyError
+            ``key`` is not one that stores accept.
+
         Examples
         --------
         >>> import zarrix as zarr
@@ -194,6 +199,11 @@ class TaggedValues:
         Row or None
             None if nothing is stored.
 
+        Raises
+        ------
+        InvalidKeyError
+            ``key`` is not one that stores accept.
+
         Examples
         --------
         >>> import zarrix as zarr
@@ -214,6 +224,11 @@ class TaggedValues:
         -------
         Tagged or None
             None if nothing is stored.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``key`` is not one that stores accept.
 
         Examples
         --------
@@ -242,6 +257,11 @@ class TaggedValues:
         ------
         list of Row
             Keys are whole, and begin with ``prefix``.
+
+        Raises
+        ------
+        InvalidKeyError
+            ``prefix`` is not one that stores accept.
 
         Examples
         --------

@@ -49,7 +49,8 @@ def test_of_many_creators_and_of_many_who_replace_one_wins(store: Any) -> None:
             barrier.wait()
             results.append(store.put_if("k", str(number).encode(), condition).result)
 
-        threads = [threading.Thread(target=put, args=(number,)) for number in range(first, first + 8)]
+        numbers = range(first, first + 8)
+        threads = [threading.Thread(target=put, args=(number,)) for number in numbers]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -4,11 +4,11 @@
 use std::io;
 use std::path::Path;
 
-use super::tree::{EntryKind, Inside, Named, failed, named_entries};
+use super::tree::{Descent, EntryKind, Named, failed, named_entries};
 use crate::error::Result;
 use crate::store::below;
 use crate::sys::{Status, c_name, status_at, unless_absent};
-use crate::tagged::{Cursor, Entry, PAGE_ROWS};
+use crate::tagged::{Cursor, ListedValue, PAGE_ROWS};
 
 /// Tells this version of a file from those that replace it: modification time and inode.
 pub(super) fn tag(status: &Status) -> String {
@@ -24,8 +24,8 @@ pub(super) fn status_of_value(path: &Path) -> io::Result<Option<Status>> {
 }
 
 /// The next page below `directory`, whose keys begin with the prefix of `cursor`.
-pub(super) fn list_page(directory: &Path, cursor: &mut Cursor) -> Result<Vec<Entry>> {
-    let list = |cursor: &mut Cursor| -> io::Result<Vec<Entry>> {
+pub(super) fn list_page(directory: &Path, cursor: &mut Cursor) -> Result<Vec<ListedValue>> {
+    let list = |cursor: &mut Cursor| -> io::Result<Vec<ListedValue>> {
         let state = cursor.state.take().and_then(|state| state.downcast::<Position>().ok());
         let mut position = match state {
             Some(position) => position,
@@ -55,7 +55,7 @@ pub(super) fn list_page(directory: &Path, cursor: &mut Cursor) -> Result<Vec<Ent
 #[derive(Default)]
 struct Position {
     levels: Vec<Level>,
-    inside: Inside,
+    inside: Descent,
 }
 
 /// A directory of which some entries are not listed yet, the next one last.
@@ -78,7 +78,7 @@ impl Position {
         Ok(())
     }
 
-    fn next(&mut self, after: &str) -> io::Result<Option<Entry>> {
+    fn next(&mut self, after: &str) -> io::Result<Option<ListedValue>> {
         while let Some(level) = self.levels.last_mut() {
             let Some(entry) = level.entries.pop() else {
                 self.levels.pop();
@@ -91,7 +91,7 @@ impl Position {
                 self.enter(&entry.path, &key, after, links)?;
             } else if let Some(status) = status_of_value(&entry.path)? {
                 // A file that was deleted since its directory was read is not listed.
-                return Ok(Some(Entry { key, size: status.len(), tag: tag(&status) }));
+                return Ok(Some(ListedValue { key, size: status.len(), tag: tag(&status) }));
             }
         }
         Ok(None)

@@ -33,7 +33,7 @@ use crate::store::{
     Changing, Durability, Edge, Listing, Reader, Store, Update, put_if_locked, update_locked,
 };
 use crate::sys::{self, Status, unless_absent};
-use crate::tagged::{ConditionalPut, Cursor, Entry, PutOutcome, Tagged};
+use crate::tagged::{ConditionalPut, Cursor, ListedValue, PutOutcome, Tagged};
 
 /// A smaller file is copied faster through memory.
 const LEAST_COPIED: u64 = 256 << 10;
@@ -520,11 +520,11 @@ impl Store for LocalStore {
         self.with_directories(update, || put_if_locked(self, update, value, put.condition))
     }
 
-    fn head(&self, key: &str) -> Result<Option<Entry>> {
+    fn head(&self, key: &str) -> Result<Option<ListedValue>> {
         check_key(key)?;
         let status = unless_absent(self.at(key, sys::status_at));
         let status = status.map_err(|source| self.failed("look at", key)(source))?;
-        let entry = |status: Status| Entry {
+        let entry = |status: Status| ListedValue {
             key: key.to_owned(),
             size: status.len(),
             tag: pages::tag(&status),
@@ -542,7 +542,7 @@ impl Store for LocalStore {
         Ok(found.map(|status| Tagged { tag: pages::tag(&status), changes: String::new() }))
     }
 
-    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<ListedValue>> {
         check_prefix(&cursor.prefix)?;
         pages::list_page(&self.path(&cursor.prefix), cursor)
     }

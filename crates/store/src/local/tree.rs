@@ -107,20 +107,20 @@ pub(crate) fn walk(
     prefix: &str,
     visit: &mut dyn FnMut(&str, &Path) -> io::Result<()>,
 ) -> Result<()> {
-    let mut walk = Walk { inside: Inside::default(), visit };
+    let mut walk = Walk { inside: Descent::default(), visit };
     walk.enter(directory, prefix, 0).map_err(|source| failed("list", directory, source))
 }
 
 /// The directories that a walk is in: links make it end.
 #[derive(Default)]
-pub(super) struct Inside {
+pub(super) struct Descent {
     /// By device and inode, the deepest last.
     directories: Vec<(u64, u64)>,
     /// How many paths through two links or more have led to a directory.
     linked: HashMap<(u64, u64), u32>,
 }
 
-impl Inside {
+impl Descent {
     /// Whether to enter a directory at the end of a path with so many links; it is missing, or
     /// contains itself, if not.
     pub(super) fn enter(&mut self, directory: &Path, links: u32) -> io::Result<bool> {
@@ -151,7 +151,7 @@ impl Inside {
 }
 
 struct Walk<'v> {
-    inside: Inside,
+    inside: Descent,
     visit: &'v mut dyn FnMut(&str, &Path) -> io::Result<()>,
 }
 

@@ -146,7 +146,10 @@ fn retry(bucket: &Bucket) -> Result<RetryConfig> {
 }
 
 /// The terms on which to open connections for requests with the caller's headers.
-pub(super) fn terms(bucket: &Bucket, credentials: Option<&Arc<Credentials>>) -> Result<redirect::Terms> {
+pub(super) fn terms(
+    bucket: &Bucket,
+    credentials: Option<&Arc<Credentials>>,
+) -> Result<redirect::Terms> {
     let mut headers = HeaderMap::new();
     for (name, value) in &bucket.options {
         let Some(name) = name.strip_prefix(HEADER_OPTION) else { continue };

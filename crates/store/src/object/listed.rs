@@ -8,26 +8,26 @@ use super::names::is_value;
 use super::pages::Paging;
 use super::response::tag;
 use crate::error::{Refusal, Result, StoreError};
-use crate::tagged::{Entry, PAGE_ROWS};
+use crate::tagged::{ListedValue, PAGE_ROWS};
 
 /// A listing of a server of which some pages are not requested yet. Names are those in the bucket.
-pub(super) struct Listed {
+pub(super) struct ServerListing {
     paging: Option<Paging>,
     /// The name that the listing begins behind.
     after: String,
     /// The name that was listed last.
     last: String,
     /// What the server has sent, the next one last.
-    rest: Vec<Entry>,
+    rest: Vec<ListedValue>,
 }
 
 impl Client {
     /// The listing of the values below `name` that are behind the name `after`.
-    pub(super) async fn begin_listing(&self, name: &str, after: &str) -> Result<Listed> {
+    pub(super) async fn begin_listing(&self, name: &str, after: &str) -> Result<ServerListing> {
         let path = self.path(name)?;
         let prefix = (!name.is_empty()).then_some(&path);
         let (begin, last) = (after.to_owned(), after.to_owned());
-        let mut listed = Listed { paging: None, after: begin, last, rest: Vec::new() };
+        let mut listed = ServerListing { paging: None, after: begin, last, rest: Vec::new() };
         if self.pages.is_some() {
             let after = (!after.is_empty()).then(|| after.to_owned());
             listed.paging = Some(Paging::new(prefix, false, after));
@@ -42,7 +42,11 @@ impl Client {
     }
 
     /// The next page, which is empty after the last one.
-    pub(super) async fn next_page(&self, name: &str, listed: &mut Listed) -> Result<Vec<Entry>> {
+    pub(super) async fn next_page(
+        &self,
+        name: &str,
+        listed: &mut ServerListing,
+    ) -> Result<Vec<ListedValue>> {
         while listed.rest.is_empty()
             && let (Some(pages), Some(paging)) = (&self.pages, &mut listed.paging)
         {
@@ -67,18 +71,18 @@ impl Client {
     }
 }
 
-impl Listed {
+impl ServerListing {
     fn add(&mut self, metas: Vec<ObjectMeta>) {
         // Some servers begin with the name, or with all names, that the listing is to follow.
         let is_new = |meta: &ObjectMeta| {
             is_value(&meta.location) && meta.location.as_ref() > self.after.as_str()
         };
-        let entry = |meta: ObjectMeta| Entry {
+        let entry = |meta: ObjectMeta| ListedValue {
             tag: tag(&meta),
             size: meta.size,
             key: meta.location.into(),
         };
-        let mut entries: Vec<Entry> = metas.into_iter().filter(is_new).map(entry).collect();
+        let mut entries: Vec<ListedValue> = metas.into_iter().filter(is_new).map(entry).collect();
         entries.reverse();
         self.rest = entries;
     }

@@ -15,7 +15,7 @@ use super::bucket::{Bucket, Service};
 use super::cache::CacheCounts;
 use super::client::{Client, Requested};
 use super::conditions::Outcome;
-use super::listed::Listed;
+use super::listed::ServerListing;
 use super::names::unique_name;
 use super::remote;
 
@@ -26,7 +26,7 @@ use crate::listing::moved::moved_keys;
 use crate::lock::files::LockFiles;
 use crate::lock::table::KeyLock;
 use crate::store::{Change, Changing, Durability, Edge, Fetched, Listing, Request, Store, Update};
-use crate::tagged::{Condition, ConditionalPut, Cursor, Entry, PutOutcome, Tagged};
+use crate::tagged::{Condition, ConditionalPut, Cursor, ListedValue, PutOutcome, Tagged};
 
 /// Values of one call that are copied or deleted at one time.
 const CHANGES: usize = 32;
@@ -339,9 +339,9 @@ impl Store for ObjectStore {
         })
     }
 
-    fn head(&self, key: &str) -> Result<Option<Entry>> {
+    fn head(&self, key: &str) -> Result<Option<ListedValue>> {
         let found = self.ask(key, |client, name| async move { client.head_tagged(&name).await })?;
-        Ok(found.map(|(size, tag)| Entry { key: key.to_owned(), size, tag }))
+        Ok(found.map(|(size, tag)| ListedValue { key: key.to_owned(), size, tag }))
     }
 
     fn get_tagged(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> Result<Option<Tagged>> {
@@ -352,14 +352,14 @@ impl Store for ObjectStore {
         Ok(version.told())
     }
 
-    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<Entry>> {
+    fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<ListedValue>> {
         check_prefix(&cursor.prefix)?;
         let (client, name) = (self.client()?, self.name(&cursor.prefix));
         let after = match cursor.after.as_str() {
             "" => String::new(),
             after => self.name(after),
         };
-        let state = cursor.state.take().and_then(|state| state.downcast::<Listed>().ok());
+        let state = cursor.state.take().and_then(|state| state.downcast::<ServerListing>().ok());
         let (listed, mut page) = remote::wait(async move {
             let mut listed = match state {
                 Some(listed) => listed,

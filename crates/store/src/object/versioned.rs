@@ -10,7 +10,7 @@ use super::versions::VersionMarker;
 use crate::error::{Result, StoreError};
 use crate::key::{check_key, check_prefix};
 use crate::store::{Fetched, Part};
-use crate::tagged::{PutOutcome, VersionedEntry};
+use crate::tagged::{ListedVersion, PutOutcome};
 
 /// A request for a part of one version of a value.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl VersionPages {
     ///
     /// # Errors
     /// The service does not list versions, or refuses.
-    pub fn next_page(&self) -> Result<Option<Vec<VersionedEntry>>> {
+    pub fn next_page(&self) -> Result<Option<Vec<ListedVersion>>> {
         let mut marker = self.marker.lock().unwrap_or_else(PoisonError::into_inner);
         if marker.is_done {
             return Ok(None);

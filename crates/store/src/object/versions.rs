@@ -16,7 +16,7 @@ use super::s3::{S3, element, elements};
 use crate::error::{Refusal, Result, StoreError};
 use crate::ranges::coalesce_ranges;
 use crate::store::{Edge, Fetched};
-use crate::tagged::{Entry, VersionedEntry};
+use crate::tagged::{ListedValue, ListedVersion};
 
 /// Where a listing of versions goes on.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Client {
         &self,
         name: &str,
         marker: &mut VersionMarker,
-    ) -> Result<Vec<VersionedEntry>> {
+    ) -> Result<Vec<ListedVersion>> {
         const OPERATION: &str = "list the versions of";
         let s3 = self.s3(OPERATION)?;
         let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
@@ -106,7 +106,7 @@ impl Client {
         let after = std::mem::replace(&mut marker.key, key);
         (marker.version, marker.is_done) = (version, !has_more);
         let rows = elements(body, &["Version"]).into_iter().filter_map(|(_, inside)| row(inside));
-        let is_new = |row: &VersionedEntry| row.entry.key > after;
+        let is_new = |row: &ListedVersion| row.entry.key > after;
         Ok(rows.filter(is_new).collect())
     }
 
@@ -169,7 +169,7 @@ fn whole(got: Option<Received>) -> Fetched {
 }
 
 /// The row of a `<Version>`, if it is the latest one of a value.
-fn row(inside: &str) -> Option<VersionedEntry> {
+fn row(inside: &str) -> Option<ListedVersion> {
     let says = |name| element(inside, name).unwrap_or_default();
     let key = says("Key");
     let is_latest = says("IsLatest").eq_ignore_ascii_case("true");
@@ -177,6 +177,6 @@ fn row(inside: &str) -> Option<VersionedEntry> {
         return None;
     }
     let (tag, size) = (says("ETag"), says("Size").parse().ok()?);
-    let entry = Entry { key, size, tag: unquoted(&tag).to_owned() };
-    Some(VersionedEntry { entry, version: says("VersionId") })
+    let entry = ListedValue { key, size, tag: unquoted(&tag).to_owned() };
+    Some(ListedVersion { entry, version: says("VersionId") })
 }

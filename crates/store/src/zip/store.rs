@@ -308,12 +308,12 @@ impl Store for ZipStore {
     }
 
     /// The place of the member in the archive, and its checksum.
-    fn head(&self, key: &str) -> Result<Option<tagged::Entry>> {
+    fn head(&self, key: &str) -> Result<Option<tagged::ListedValue>> {
         check_key(key)?;
         Ok(self.archive.look(|state| {
             let entry = &state.members.get(key)?.entry;
             let tag = format!("{:x}-{:x}", entry.header, entry.crc);
-            Some(tagged::Entry { key: key.to_owned(), size: entry.bytes, tag })
+            Some(tagged::ListedValue { key: key.to_owned(), size: entry.bytes, tag })
         }))
     }
 
