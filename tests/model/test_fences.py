@@ -8,7 +8,7 @@ requests has every kill, every pause and every takeover in it.
 Three fences keep a committer that was overtaken from harm. A takeover changes the tag of the root,
 so that the old holder cannot commit. Chunks are put under conditions, with the tag that was read
 before the claim was looked at. Every chunk of the new row is stored, also one of the fill value, so
-that nobody can create it later. A test leaves out each of them, and must find the harm.
+that no late holder can create it. A test leaves out each of them, and must find the harm.
 """
 
 from __future__ import annotations
@@ -82,62 +82,65 @@ def tag_of(found: tuple[int, int], rules: Rules) -> tuple[int, int] | int:
     return found if rules.tags_are_unique else found[0]
 
 
-def next_chunk(one: Committer, owner: int, rules: Rules) -> Committer:
+def next_chunk(committer: Committer, owner: int, rules: Rules) -> Committer:
     """After a chunk is stored, or left out."""
-    chunk = one.chunk
+    chunk = committer.chunk
     while True:
         chunk += 1
         if chunk == CHUNKS:
-            return replace(one, step="commit", chunk=0, chunk_tag=0)
+            return replace(committer, step="commit", chunk=0, chunk_tag=0)
         if rules.stores_fill or value_of(owner, chunk, rules) != FILL:
-            return replace(one, step="create", chunk=chunk, chunk_tag=0)
+            return replace(committer, step="create", chunk=chunk, chunk_tag=0)
 
 
 def steps(
-    stored: Stored, one: Committer, owner: int, rules: Rules
+    stored: Stored, committer: Committer, owner: int, rules: Rules
 ) -> Iterator[tuple[Stored, Committer]]:
     """What the next request of a committer may lead to."""
-    key = (one.row, one.chunk)
-    value = value_of(owner, one.chunk, rules)
-    match one.step:
+    key = (committer.row, committer.chunk)
+    value = value_of(owner, committer.chunk, rules)
+    match committer.step:
         case "read root":
             # With a claim of another in it: some wait and read again, some take it over.
-            yield stored, replace(one, step="claim", root_tag=stored.root_tag, row=stored.length)
+            yield (
+                stored,
+                replace(committer, step="claim", root_tag=stored.root_tag, row=stored.length),
+            )
         case "claim":
-            if one.root_tag != stored.root_tag:
-                yield stored, replace(one, step="read root")
+            if committer.root_tag != stored.root_tag:
+                yield stored, replace(committer, step="read root")
                 return
             tag = stored.root_tag + 1
             claimed = replace(stored, claim=owner, root_tag=tag)
-            begun = replace(one, root_tag=tag, chunk=-1)
+            begun = replace(committer, root_tag=tag, chunk=-1)
             yield claimed, next_chunk(begun, owner, rules)
         case "create":
             if not rules.chunks_by_tag or stored.chunk(key) is None:
-                yield stored.with_chunk(key, value), next_chunk(one, owner, rules)
+                yield stored.with_chunk(key, value), next_chunk(committer, owner, rules)
             else:
-                yield stored, replace(one, step="read chunk")
+                yield stored, replace(committer, step="read chunk")
         case "read chunk":
             found = stored.chunk(key)
             assert found is not None
-            yield stored, replace(one, step="read claim", chunk_tag=tag_of(found, rules))
+            yield stored, replace(committer, step="read claim", chunk_tag=tag_of(found, rules))
         case "read claim":
-            yield stored, replace(one, step="replace" if stored.claim == owner else "lost")
+            yield stored, replace(committer, step="replace" if stored.claim == owner else "lost")
         case "replace":
             found = stored.chunk(key)
-            if found is not None and tag_of(found, rules) == one.chunk_tag:
-                yield stored.with_chunk(key, value), next_chunk(one, owner, rules)
+            if found is not None and tag_of(found, rules) == committer.chunk_tag:
+                yield stored.with_chunk(key, value), next_chunk(committer, owner, rules)
             else:
-                yield stored, replace(one, step="read chunk")
+                yield stored, replace(committer, step="read chunk")
         case "commit":
-            if rules.root_by_tag and one.root_tag != stored.root_tag:
-                yield stored, replace(one, step="lost")
+            if rules.root_by_tag and committer.root_tag != stored.root_tag:
+                yield stored, replace(committer, step="lost")
                 return
-            length = max(stored.length, one.row + 1)
+            length = max(stored.length, committer.row + 1)
             owners = (*stored.owners, owner)
             tag = stored.root_tag + 1
             yield (
                 replace(stored, claim=-1, length=length, owners=owners, root_tag=tag),
-                replace(one, step="done"),
+                replace(committer, step="done"),
             )
 
 
@@ -158,19 +161,23 @@ def same(state: State) -> State:
     """Tags are only compared: the state with the numbers of puts replaced by their order."""
     stored, committers = state
     known = [version for _, (_, version) in stored.chunks]
-    known += [one.chunk_tag[1] for one in committers if isinstance(one.chunk_tag, tuple)]
+    known += [
+        committer.chunk_tag[1] for committer in committers if isinstance(committer.chunk_tag, tuple)
+    ]
     order = {version: index for index, version in enumerate(sorted(set(known)))}
     chunks = tuple((key, (value, order[version])) for key, (value, version) in stored.chunks)
 
-    def renamed(one: Committer) -> Committer:
-        if not isinstance(one.chunk_tag, tuple):
-            return one
-        return replace(one, chunk_tag=(one.chunk_tag[0], order[one.chunk_tag[1]]))
+    def renamed(committer: Committer) -> Committer:
+        if not isinstance(committer.chunk_tag, tuple):
+            return committer
+        return replace(committer, chunk_tag=(committer.chunk_tag[0], order[committer.chunk_tag[1]]))
 
-    # A tag of the root that nobody could use any more is as good as any other.
-    tags = {one.root_tag for one in committers} | {stored.root_tag}
+    # A tag of the root that no committer knows is as good as any other.
+    tags = {committer.root_tag for committer in committers} | {stored.root_tag}
     ranks = {tag: index + 1 for index, tag in enumerate(sorted(tags))}
-    told = tuple(replace(renamed(one), root_tag=ranks[one.root_tag]) for one in committers)
+    told = tuple(
+        replace(renamed(committer), root_tag=ranks[committer.root_tag]) for committer in committers
+    )
     puts = len(order)
     return replace(stored, chunks=chunks, puts=puts, root_tag=ranks[stored.root_tag]), told
 
@@ -186,8 +193,8 @@ def search(count: int, rules: Rules) -> tuple[int, set[int], str | None]:
         if found is not None:
             return len(seen), rows, found
         rows.add(stored.length)
-        for owner, one in enumerate(committers):
-            for changed, after in steps(stored, one, owner, rules):
+        for owner, committer in enumerate(committers):
+            for changed, after in steps(stored, committer, owner, rules):
                 state = same((changed, (*committers[:owner], after, *committers[owner + 1 :])))
                 if state not in seen:
                     seen.add(state)
@@ -222,6 +229,6 @@ def test_two_committers_are_apart_where_equal_bytes_have_equal_tags() -> None:
 def test_three_committers_are_not_apart_where_equal_bytes_have_equal_tags() -> None:
     """The first leaves a chunk behind, the second rests before it replaces it, and the third puts
     the same bytes as the first, and commits. The tag of the version that the second has seen is
-    then that of a later one. `zarrix.commits` bounds how long the second may rest.
+    then that of a later committer. `zarrix.commits` bounds how long the second may rest.
     """
     assert search(3, Rules(tags_are_unique=False))[2] is not None

@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from zarrix import _engine
 from zarrix._nodes.nodes import Node, find_all
-from zarrix._stores.base import Store, most_bytes
+from zarrix._stores.base import Store
 from zarrix._stores.identity import is_in_one_process
 from zarrix._stores.keys import key_of
 from zarrix._stores.ordered import Stored, stored_below, tag_of_file
+from zarrix._stores.tagged import most_bytes
 from zarrix._stores.zip import ZipStore
 
 __all__ = ["Side"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ALWAYS", "PutOutcome", "Row", "Tagged", "TaggedValues", "most_bytes"]
 
 ALWAYS = "*"
-"""The condition of a put that replaces whatever is stored."""
+"""The condition of a put that replaces any value."""
 
 
 def most_bytes(key: str) -> int:
@@ -143,8 +143,8 @@ class TaggedValues:
         key : str
         value : bytes-like
         condition : str or None
-            A tag: the stored value must have it. None: nothing may be stored. ``"*"``: whatever is
-            stored is replaced.
+            A tag: the stored value must have it. None: nothing may be stored. ``"*"``: any value is
+            replaced.
         anchor : str, optional
             The document of the array that ``key`` is a chunk of: on disk, its writers wait. By
             default ``key`` itself.
@@ -274,7 +274,7 @@ class TaggedValues:
             yield [Row(*row) for row in page]
 
 
-def _of_engine(condition: str | None) -> str | tuple[str, str]:
+def _of_engine(condition: str | None) -> Literal["always", "absent"] | tuple[str, str]:
     if condition is None:
         return "absent"
     return "always" if condition == ALWAYS else ("tag", condition)

@@ -16,11 +16,15 @@ from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._nodes.location import Location
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
+from zarrix._stores.local import LocalStore
 from zarrix.commits._carry import alone, carry_late
+from zarrix.commits._claim import PATIENCE, Claim
 from zarrix.commits._left import GRACE, Left
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._place import CommitPlace, place_of
 from zarrix.commits._recover import end, happened, settle
+from zarrix.commits._server import ServerStage, give_up, make_visible
+from zarrix.commits._server_steps import finish_left
 from zarrix.commits._stage import StagedStore
 from zarrix.commits._steps import clean, show, store_documents
 from zarrix.commits._sweep import sweep_root
@@ -59,8 +63,8 @@ def commit(
     Parameters
     ----------
     root : Group, Array, Store, str or Path
-        A node of a hierarchy in a local directory. If neither it nor a group above has consolidated
-        metadata, the commit writes it.
+        A node of a hierarchy in a local directory or a bucket. If neither it nor a group above has
+        consolidated metadata, the commit writes it.
     message : str
         Stored with the commit.
     readers : {"consolidated", "all"}
@@ -90,6 +94,9 @@ def commit(
     ------
     CommitBusyError
         Another commit, or a writer of an array, was open for ``wait`` seconds.
+    CommitLostError
+        On a server: another commit took over, because this one did not show for a minute that it
+        lives. Nothing is visible.
     ValueError
         ``readers`` is something else.
     CommitConflictError
@@ -119,9 +126,11 @@ def commit(
     if readers not in ("consolidated", "all"):
         raise ValueError(f"readers={readers!r}; allowed are 'consolidated' and 'all'")
     at = place_of(root, storage_options, durability)
+    intent = Intent(os.urandom(16).hex(), at.root, at.zarr_format, _this_process(), message)
+    if not isinstance(at.store, LocalStore):
+        return _on_server(at, intent, wait, readers == "all")
 
     def begin(lock: CommitLock) -> StagedStore:
-        intent = Intent(os.urandom(16).hex(), at.root, at.zarr_format, _this_process(), message)
         return StagedStore(at.store, lock, intent, wait=wait, max_carry=max_carry)
 
     return _committing(at, begin, readers == "all", grace)
@@ -148,6 +157,24 @@ def _committing(
             raise
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def _on_server(at: CommitPlace, intent: Intent, wait: float, one_node: bool) -> Iterator[Any]:
+    claim = Claim(at.store, at.root, at.zarr_format, intent, PATIENCE)
+    claim.acquire(wait)
+    try:
+        finish_left(at.store, claim)
+        stage = ServerStage(at.store, claim, intent)
+        try:
+            yield _opened(stage, at)
+            make_visible(stage, claim, intent, one_node=one_node)
+            stage.finish()
+        except BaseException:
+            give_up(stage, claim, intent)
+            raise
+    finally:
+        claim.release()
 
 
 def _opened(stage: StagedStore, at: CommitPlace) -> Any:

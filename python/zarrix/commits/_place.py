@@ -9,6 +9,7 @@ import copy
 import os
 from typing import Any, NamedTuple
 
+from zarrix import _engine
 from zarrix._errors import NotAtomicError, PathNotFoundError, ReadOnlyError
 from zarrix._metadata.consolidated import parse
 from zarrix._metadata.literals import Format
@@ -19,7 +20,7 @@ from zarrix._nodes.member import Member, location_of
 from zarrix._nodes.pending import folders_of
 from zarrix._stores.base import Store
 from zarrix._stores.keys import CONSOLIDATED_DOCUMENT, key_of
-from zarrix._stores.labels import place
+from zarrix._stores.labels import describe, place
 from zarrix._stores.local import LocalStore
 
 __all__ = ["CommitPlace", "place_of", "store_at"]
@@ -30,8 +31,8 @@ class CommitPlace(NamedTuple):
 
     Attributes
     ----------
-    store : LocalStore
-        Of the topmost group.
+    store : Store
+        Of the topmost group: a folder, or a server.
     path : str
         Of the node that the caller has named, in that store.
     root : str
@@ -40,7 +41,7 @@ class CommitPlace(NamedTuple):
     zarr_format : {2, 3}
     """
 
-    store: LocalStore
+    store: Any
     path: str
     root: str
     zarr_format: Format
@@ -75,15 +76,19 @@ def place_of(node: Any, storage_options: Any = None, durability: str | None = No
             f"{location.describe()} is in a store that makes its own commits: change it without "
             f"zarrix.commit, and call {store._own_commits}"
         )
-    if not isinstance(store, LocalStore) or location.chunk_store not in (None, store):
+    is_server = isinstance(store._engine, _engine.ObjectStore)
+    is_known = is_server or isinstance(store, LocalStore)
+    if not is_known or location.chunk_store not in (None, store):
         raise NotAtomicError(
-            f"{location.describe()} is in a store that has no commits yet; a directory of a local "
-            "disk has them"
+            f"{location.describe()} is in a store that has no commits yet; directories of a local "
+            "disk have them, and buckets of S3, Google and Azure"
         )
     store._forbid_changes()
     found = location.at(location.path, location.zarr_format)._replace(store=store).find()
     if found is None:
         raise PathNotFoundError(f"neither an array nor a group exists at {location.describe()}")
+    if not isinstance(store, LocalStore):
+        return _on_server(store, location.path, found.zarr_format)
     folders = folders_of(store, location.path)
     inside = location.path.split("/") if location.path else []
     depth = _topmost(store, location.path, folders)
@@ -94,6 +99,18 @@ def place_of(node: Any, storage_options: Any = None, durability: str | None = No
         path = "" if path == "." else path.replace(os.sep, "/")
     zarr_format = found.zarr_format
     return CommitPlace(top, path, _root(top, path, zarr_format), zarr_format)
+
+
+def _on_server(store: Store, path: str, zarr_format: Format) -> CommitPlace:
+    names = path.split("/") if path else []
+    for depth in range(len(names) + 1):
+        root = "/".join(names[:depth])
+        if nodes.has_group(store, root):
+            return CommitPlace(store, path, root, zarr_format)
+    raise NotAtomicError(
+        f"{describe(store, path)} is an array without a group: on a server, the claim of a commit "
+        "is in the consolidated metadata of a group; commit an array of a group"
+    )
 
 
 def _require_writable(node: Any) -> None:

@@ -5,6 +5,7 @@ Only stored documents decide. Nothing is removed that one of them names.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -21,8 +22,10 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import is_document
 from zarrix._stores.labels import place
 from zarrix._stores.local import LocalStore
+from zarrix.commits._claim import PATIENCE, Claim
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._place import place_of
+from zarrix.commits._server_steps import recover_on_server
 from zarrix.commits._spaces import delete_keys, keys_beside, parse_space, space_of
 from zarrix.commits._steps import clean, commit_key, read_documents, store_documents
 
@@ -203,7 +206,17 @@ def recover(
     >>> zarr.recover("example.zarr").direction
     'nothing'
     """
-    store = place_of(root, storage_options).store
+    at = place_of(root, storage_options)
+    store = at.store
+    if not isinstance(store, LocalStore):
+        intent = Intent(os.urandom(16).hex(), at.root, at.zarr_format, message="recovery")
+        claim = Claim(store, at.root, at.zarr_format, intent, PATIENCE)
+        found = recover_on_server(store, claim, WAIT, dry_run=dry_run)
+        if found is None:
+            return Recovered("nothing")
+        forward, left = found
+        direction: Literal["forward", "back"] = "forward" if forward else "back"
+        return Recovered(direction, left.id, left.message, tuple(left.paths()))
     lock = CommitLock(store.dir_path())
     if intent_above(store, "") is None:
         return Recovered("nothing")

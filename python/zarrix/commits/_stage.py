@@ -50,10 +50,10 @@ from zarrix._stores.keys import (
     key_of,
 )
 from zarrix._stores.labels import describe, place
-from zarrix._stores.local import LocalStore
 from zarrix._stores.sites import Site
 from zarrix.commits import _left
 from zarrix.commits._carry import CarriedArray, carry
+from zarrix.commits._claim import Claim
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._recover import remove_chunks
 from zarrix.commits._spaces import (
@@ -66,7 +66,7 @@ from zarrix.commits._spaces import (
 )
 from zarrix.commits._sweep import left_below, sweep_root
 
-__all__ = ["StagedStore"]
+__all__ = ["StagedStore", "touches"]
 
 
 class StagedStore(Store):
@@ -74,9 +74,9 @@ class StagedStore(Store):
 
     Parameters
     ----------
-    store : LocalStore
+    store : LocalStore, or Store on a server
         Of the topmost group.
-    lock : CommitLock
+    lock : CommitLock or Claim
         Held.
     intent : Intent
         Of the commit; nothing is in it yet.
@@ -89,9 +89,17 @@ class StagedStore(Store):
     _is_staged = True
 
     def __init__(
-        self, store: LocalStore, lock: CommitLock, intent: Intent, *, wait: float, max_carry: int
+        self,
+        store: Store,
+        lock: CommitLock | Claim,
+        intent: Intent,
+        *,
+        wait: float,
+        max_carry: int,
     ) -> None:
-        self._store, self._lock, self.wait, self._max_carry = store, lock, wait, max_carry
+        # Only a folder is carried from.
+        self._store: Any = store
+        self._lock, self.wait, self._max_carry = lock, wait, max_carry
         self.carried: dict[str, CarriedArray] = {}
         self.intent = intent
         self._mutex = threading.RLock()
@@ -101,7 +109,7 @@ class StagedStore(Store):
         self._is_over = False
         self._dimension_separator = store._dimension_separator
         self._durability = store._durability
-        self.path = store.path
+        self.path = getattr(store, "path", "")
 
     # Documents
 
@@ -325,7 +333,7 @@ class StagedStore(Store):
             key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
             first = self._first(key)
             known = None if first is None else self._array(key, first)
-            if known is None or not _touches(known.shape, axes, coords):
+            if known is None or not touches(known.shape, axes, coords):
                 return False
             self._wait_for_others(path, key)
             space = self._free_space(path, known, known)
@@ -376,14 +384,16 @@ class StagedStore(Store):
     # Everything else is that of the store below
 
     def _open_engine(self) -> _engine.Store:
-        return self._store._engine
+        engine: _engine.Store = self._store._engine
+        return engine
 
     def engine_path(self, path: str) -> str:
         """``path`` in the spelling of the engine store."""
-        return self._store.engine_path(path)
+        return str(self._store.engine_path(path))
 
     def _sites(self, path: str) -> list[Site]:
-        return self._store._sites(path)
+        sites: list[Site] = self._store._sites(path)
+        return sites
 
     def child_names(self, path: str) -> list[str]:
         """Names directly below ``path`` that may be nodes, sorted."""
@@ -492,7 +502,7 @@ class StagedStore(Store):
         raise TypeError("the group of a commit cannot be pickled: only its process can commit")
 
 
-def _touches(shape: tuple[int, ...], axes: Any, coords: Any) -> bool:
+def touches(shape: tuple[int, ...], axes: Any, coords: Any) -> bool:
     """Whether a selection may contain an element inside of ``shape``; None selects everything."""
     if axes is None:
         return 0 not in shape

@@ -36,7 +36,15 @@ from zarrix._stores.local import LocalStore
 from zarrix.commits._left import Left, left_in
 from zarrix.commits._lock import CommitLock
 
-__all__ = ["clean", "commit_key", "read_documents", "rebase", "show", "store_documents"]
+__all__ = [
+    "clean",
+    "commit_key",
+    "read_documents",
+    "rebase",
+    "root_document",
+    "show",
+    "store_documents",
+]
 
 
 def commit_key(store: Store, intent: Intent) -> str:
@@ -125,7 +133,7 @@ def show(
             return encoded(after[key], key) if key in after else old or b""
         # By the clock that times the files.
         now = os.stat(os.path.join(lock.folder, COMMIT_INTENT)).st_mtime
-        return _root_document(store, intent, old, after, left(now))
+        return root_document(store, intent, old, after, left(now))
 
     _replace(store, key, change, locked)
 
@@ -144,7 +152,7 @@ def _replace(
         store._engine.put(store.engine_path(key), new, fsync=store.syncs, locks=False)
 
 
-def _root_document(
+def root_document(
     store: Store, intent: Intent, old: bytes | None, after: Documents, left: list[Left]
 ) -> bytes:
     """The consolidated metadata of the root with the documents ``after`` the commit."""

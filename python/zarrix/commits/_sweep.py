@@ -164,6 +164,9 @@ def sweep(root: Any, *, now: bool = False, storage_options: Mapping[str, Any] | 
     (0, 2)
     """
     at = place_of(root, storage_options)
+    if not isinstance(at.store, LocalStore):
+        # No array is rewritten by a commit on a server.
+        return 0
     lock = CommitLock(at.store.dir_path())
     lock.acquire(WAIT)
     try:

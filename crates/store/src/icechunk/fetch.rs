@@ -12,7 +12,8 @@ use super::places::{Asked, OWN, Place, asked, place_in};
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
 use crate::key::check_key;
-use crate::store::{Fetched, Part, Request, cut_ranges};
+use crate::ranges::cut_ranges;
+use crate::store::{Fetched, Part, Request};
 
 type Sink<'a> = dyn FnMut(usize, Result<Fetched>) + 'a;
 

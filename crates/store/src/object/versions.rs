@@ -94,7 +94,7 @@ impl Client {
         }
         if !body.contains("<ListVersionsResult") {
             return Err(
-                self.unsupported(OPERATION, "the server's answer is no listing of versions")
+                self.unsupported(OPERATION, "the server's answer does not list versions")
             );
         }
         let (key, version) = (says("NextKeyMarker"), says("NextVersionIdMarker"));
