@@ -81,7 +81,7 @@ MANY = {
     "_codecs/bind.py:bind_chain": "what of a layout codecs depend on",
     "_hierarchy/copy.py:copy": "the signature of zarr 2.18",
     "_hierarchy/copy.py:copy_all": "the signature of zarr 2.18",
-    "commits/_commit.py:commit": "what the user knows of the readers and of the writers beside",
+    "commits/_commit.py:commit": "public: what the user knows of readers and of other writers",
     "_hierarchy/copy_store.py:copy_store": "the signature of zarr 2.18, and how the copy is made",
     "_hierarchy/sync_store.py:sync_store": "public: the options of `zarrix sync`",
     "_hierarchy/open.py:create_group": "the signature of zarr-python 3",

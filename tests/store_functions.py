@@ -49,11 +49,12 @@ SPECIAL: dict[str, Callable[[Any], Any]] = {
     "copy_store": lambda store: (zarr.copy_store(store, {}), zarr.copy_store({"k": b""}, store)),
     "diff": lambda store: zarr.diff(store, store),
     "open_like": lambda store: zarr.open_like(SIX, store, mode="w"),
+    "sync_store": lambda store: (zarr.sync_store(store, {}), zarr.sync_store({"k": b""}, store)),
     "save": lambda store: zarr.save(store, SIX, path="new"),
     "save_group": lambda store: zarr.save_group(store, SIX, path="new"),
 }
-# For groups and arrays of any library, and for files of other formats.
-OTHERS = {"copy", "copy_all", "tree", "import_", "export"}
+# For groups and arrays of any library, for files of other formats, and for folders only.
+OTHERS = {"copy", "copy_all", "tree", "import_", "export", "snapshot"}
 # Packages above the house, which resolve what they are given by `zarrix.open`, and whose names
 # are also names of other functions. Their own tests pass them stores.
 DOORS = ("convert", "dask", "interop", "jobs", "ml", "xarray")

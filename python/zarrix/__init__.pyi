@@ -4,6 +4,7 @@ from zarrix import abc as abc
 from zarrix import api as api
 from zarrix import attrs as attrs
 from zarrix import codecs as codecs
+from zarrix import commits as commits
 from zarrix import context as context
 from zarrix import convenience as convenience
 from zarrix import convert as convert

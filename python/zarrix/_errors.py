@@ -23,7 +23,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
             GroupNotFoundError                                      group-not-found
                 FSPathExistNotDir(NotADirectoryError)               not-a-directory
         MemberNotFoundError(KeyError)                               member-not-found
-        VersionNotFoundError(KeyError, FileNotFoundError)           version-not-found
+        VersionNotFoundError(FileNotFoundError, KeyError)           version-not-found
         VersionExistsError(FileExistsError)                         version-exists
         VersionLostError(OSError)                                   version-lost
         ReadOnlyError(PermissionError)                              read-only
@@ -239,7 +239,7 @@ class MemberNotFoundError(ZarrixError, KeyError):
     kind = "member-not-found"
 
 
-class VersionNotFoundError(ZarrixError, KeyError, FileNotFoundError):
+class VersionNotFoundError(ZarrixError, FileNotFoundError, KeyError):
     """A hierarchy has no version of that name."""
 
     kind = "version-not-found"

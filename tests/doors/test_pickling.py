@@ -83,8 +83,25 @@ def consolidated(folder: Path) -> zarr.Group:
     return zarr.open_consolidated(path)
 
 
+def versions(folder: Path) -> zarr.Versions:
+    path = group_on(folder)
+    zarr.snapshot(path, "v1")
+    return zarr.Versions(path)
+
+
+def subset(folder: Path) -> Any:
+    root = zarr.group(zarr_format=3)
+    root.create_array("x", shape=(4,), dtype="f4", dimension_names=["x"])
+    return root.isel(x=slice(0, 2))
+
+
 # How one of each public class is made, unless its kind below says it.
 MAKERS: dict[str, Callable[[Path], Any]] = {
+    "zarrix.hierarchy.Subset": subset,
+    "zarrix.versions.Version": lambda folder: versions(folder)["v1"],
+    "zarrix.versions.VersionCheck": lambda folder: versions(folder).verify(),
+    "zarrix.versions.VersionDiff": lambda folder: versions(folder).diff("v1", "live"),
+    "zarrix.versions.Versions": versions,
     "zarrix.AsyncArray": lambda folder: zarr.AsyncArray(array()),
     "zarrix.AsyncGroup": lambda folder: zarr.AsyncGroup(zarr.group()),
     "zarrix.Migration": migrated,

@@ -34,6 +34,10 @@ OTHER_WORDS = {
     "zarrix.api.asynchronous.save": "names of arrays",
     "zarrix.api.asynchronous.save_group": "names of arrays",
     "zarrix.Attributes.update": "names of attributes",
+    **dict.fromkeys(
+        ("zarrix.Array.isel", "zarrix.Array.sel", "zarrix.Group.isel", "zarrix.Group.sel"),
+        "names of dimensions, of which others are errors",
+    ),
     "zarrix.ml.Batch": "names of fields",
     "zarrix.storage.FSStore": "fsspec's",
     "zarrix.FSStore": "fsspec's",
@@ -189,7 +193,10 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "dtype": "u1",
         "access": "chunk 2x2",
         "root": group_on_disk(folder),
+        "node": zarr.open_group(group_on_disk(folder)),
     }
+    if name.endswith("snapshot"):
+        values["store"] = group_on_disk(folder)
     if name == "zarrix.jobs.stack":
         np.save(folder / "x.npy", np.arange(3))
         values["files"] = [folder / "x.npy"]

@@ -219,6 +219,10 @@ OF_ONE = {
     *("save_array", "save_group", "setdefault", "store", "store_path", "synchronizer", "update"),
     *("update_attributes", "update_attributes_async", "zarr_format", "zeros", "zeros_like"),
     *("check_store", "isel", "meta_array", "sel", "to_xarray", "viewer"),
+    # A version is of all of a hierarchy, whose files the engine walks.
+    "snapshot",
+    # Its requests are counted in tests/stores/remote/test_remote_sync.py.
+    "sync_store",
 }
 # Making a tree costs time; growth from 6 to 24 tells a square from a line.
 SIZE = 6

@@ -18,7 +18,8 @@ use crate::layout::Layout;
 use crate::notices;
 use crate::objects::{ObjectCodec, Sink};
 use crate::signals::Signals;
-use crate::store::{Store, durability};
+use crate::store::Store;
+use crate::store_call::durability;
 
 /// A tuple of indices, `(start, step, count)` tuples and arrays of 64-bit indices.
 pub struct SelectionArg(Selection);

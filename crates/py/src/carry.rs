@@ -12,7 +12,7 @@ use zarrix_store::{Carried, Carrier, Carry, KeySpace, Page, Row, Tag, TreeTerms,
 use crate::buffer::bytes_of;
 use crate::error::from_store;
 use crate::signals::Signals;
-use crate::store::detached;
+use crate::store_call::detached;
 
 /// A way to carry a value: "auto", "clone", "link" or "copy".
 pub struct Way(pub Carry);

@@ -2,7 +2,8 @@
 
 use pyo3::prelude::*;
 
-use crate::store::{Store, detached};
+use crate::store::Store;
+use crate::store_call::detached;
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
 pub struct IcechunkStore {

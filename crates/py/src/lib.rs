@@ -27,6 +27,7 @@ mod results;
 mod signals;
 mod slots;
 mod store;
+mod store_call;
 mod testing;
 mod versions;
 mod workers;

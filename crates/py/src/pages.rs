@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use zarrix_store::{Cursor, ListedValue, Store};
 
-use crate::store::detached;
+use crate::store_call::detached;
 
 /// The pages of a listing: lists of `(key, size, tag)`.
 #[pyclass(frozen, module = "zarrix._engine")]

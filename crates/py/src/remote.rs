@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use zarrix_store::{Bucket, CredentialSource, Fresh, Service};
 
 use crate::callback;
-use crate::store::{Store, detached, told};
+use crate::store::{Store, told};
+use crate::store_call::detached;
 use crate::versions::{self, VersionPages, VersionPart, VersionRequestArg};
 use crate::workers;
 

@@ -11,8 +11,7 @@ use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
 use zarrix_engine::{EngineError, carry_many, copy_many, delete_node, get_many, move_node};
 use zarrix_store::{
-    Carrier, Change, Condition, ConditionalPut, Durability, Edge, PutOutcome, StoreError, Tagged,
-    Update, get_slice_into,
+    Carrier, Change, Condition, ConditionalPut, Edge, PutOutcome, Tagged, Update, get_slice_into,
 };
 
 use crate::buffer::{Bytes, bytes_of, no_memory};
@@ -23,21 +22,7 @@ use crate::notices;
 use crate::pages::Pages;
 use crate::python_store::{self, Locks};
 use crate::signals::Signals;
-
-/// Runs a store call detached.
-pub fn detached<T: Send>(
-    py: Python<'_>,
-    call: impl FnOnce() -> Result<T, StoreError> + Send,
-) -> PyResult<T> {
-    let done = py.detach(call).map_err(|error| from_store(py, &error))?;
-    notices::warn(py)?;
-    Ok(done)
-}
-
-/// The durability of a write, from the argument in Python.
-pub fn durability(fsync: bool) -> Durability {
-    if fsync { Durability::Fsync } else { Durability::Process }
-}
+use crate::store_call::{detached, durability};
 
 /// What happened, with the tag of the stored value, or with the reason why it is unclear.
 pub fn told(outcome: PutOutcome) -> (&'static str, String) {
@@ -81,6 +66,9 @@ impl<'py> FromPyObject<'_, 'py> for PutCondition {
         }
     }
 }
+
+/// The way in which a value was carried, its size and its tag.
+type CarriedRow = (&'static str, u64, String);
 
 #[pyclass(frozen, subclass, module = "zarrix._engine")]
 pub struct Store(Arc<dyn zarrix_store::Store>);
@@ -198,7 +186,7 @@ impl Store {
         how: Way,
         guard: bool,
         fsync: bool,
-    ) -> PyResult<Vec<Option<(&'static str, u64, String)>>> {
+    ) -> PyResult<Vec<Option<CarriedRow>>> {
         let (signals, carrier) = (Signals::default(), Carrier::new(how.0, guard));
         let durability = durability(fsync);
         let carried = py

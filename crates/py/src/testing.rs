@@ -10,7 +10,8 @@ use zarrix_store::testing::{self, Fault};
 use zarrix_store::{Outcome, conformance, reading_conformance};
 
 use crate::notices;
-use crate::store::{Store, detached};
+use crate::store::Store;
+use crate::store_call::detached;
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
 pub struct PowerLossStore(Arc<testing::PowerLossStore>);

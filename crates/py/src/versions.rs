@@ -8,7 +8,10 @@ use zarrix_store::{Edge, Fetched, ListedVersion, ObjectStore, Part, StoreError, 
 
 use crate::buffer::bytes_of;
 use crate::error::from_store;
-use crate::store::detached;
+use crate::store_call::detached;
+
+/// The key, the size, the tag and the version of a stored version of an object.
+type VersionRow = (String, u64, String, String);
 
 /// The pages of a listing of versions: lists of `(key, size, tag, version)`.
 #[pyclass(frozen, module = "zarrix._engine")]
@@ -27,7 +30,7 @@ impl VersionPages {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Vec<(String, u64, String, String)>>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Vec<VersionRow>>> {
         let page = detached(py, || self.0.next_page())?;
         let row = |row: ListedVersion| {
             let ListedVersion { entry, version } = row;

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use zarrix_store::ZipMethod;
 
 use crate::buffer::Bytes;
-use crate::store::{Store, detached, durability};
+use crate::store::Store;
+use crate::store_call::{detached, durability};
 
 /// What to do with an existing archive: "extend", "replace" or "create".
 pub struct ZipStart(zarrix_store::ZipStart);

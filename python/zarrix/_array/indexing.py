@@ -111,10 +111,10 @@ class Selecting(ArrayFacts):
         """
         # Imported when called: few programs select by labels.
         from zarrix._array.by_label import lazy_by_label, merged
-        from zarrix._labels._key import Manner
+        from zarrix._labels._key import manner_of
 
         asked = merged(indexers, labels)
-        return lazy_by_label(self, asked, Manner(method, tolerance, wrap))
+        return lazy_by_label(self, asked, manner_of(method, tolerance, wrap))
 
     def isel(self, indexers: Mapping[str, Any] | None = None, /, **indices: Any) -> LazyArray:
         """A lazy view by indices along dimensions, which are given by name.

@@ -79,10 +79,10 @@ class GroupSelecting(GroupState):
         # Imported when called: few programs select by labels.
         from zarrix._array.by_label import merged
         from zarrix._hierarchy.subset import subset_by_label
-        from zarrix._labels._key import Manner
+        from zarrix._labels._key import manner_of
 
         group, asked = cast("Group", self), merged(indexers, labels)
-        return subset_by_label(group, asked, Manner(method, tolerance, wrap), variables)
+        return subset_by_label(group, asked, manner_of(method, tolerance, wrap), variables)
 
     def isel(
         self,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix._array.access import io_of, metadata_of
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._array.dimension_names import names_of
@@ -69,7 +70,7 @@ class _Part(NamedTuple):
         """The chunk of the source that has the same elements; None if there is none."""
         if not self.has_same_chunks:
             return None
-        source = self.view._array._snapshot.metadata
+        source = metadata_of(_array_of(self.view))
         found = []
         for axis, theirs, number, size, whole, selected in zip(
             *(self.metadata.grid, source.grid, coords, self.metadata.shape, source.shape),
@@ -95,13 +96,13 @@ class _Part(NamedTuple):
             else one
             for one in view._axes
         ]
-        box = box_of(view._array._snapshot.metadata.grid, axes)
+        box = box_of(metadata_of(_array_of(view)).grid, axes)
         return itertools.product(*(range(begin, end) for begin, end in box))
 
     def key(self, coords: Coords) -> str:
         """The key of a chunk of the source."""
-        array = self.view._array
-        return key_of(array._location.path, chunk_key(array._snapshot.metadata, coords))
+        array = _array_of(self.view)
+        return key_of(array._location.path, chunk_key(metadata_of(array), coords))
 
     @property
     def grid(self) -> Coords:
@@ -226,7 +227,7 @@ class SubsetStore(PythonStore):
         for name, part in self._parts.items():
             if name and not f"{name}/".startswith(start) and not start.startswith(f"{name}/"):
                 continue
-            stored = {tuple(one) for _, one in part.view._array._snapshot.io.stored_chunks()}
+            stored = {tuple(one) for _, one in io_of(_array_of(part.view)).stored_chunks()}
             for coords in itertools.product(*map(range, part.grid)):
                 theirs = part.source_chunk(coords)
                 if any(
@@ -266,7 +267,7 @@ def _part_of(view: LazyArray, is_rectilinear: bool) -> tuple[_Part, dict[str, by
     """What a store needs of an array, and its documents."""
     array = view._array
     assert isinstance(array, Array)
-    source, shape = array._snapshot.metadata, view.shape
+    source, shape = metadata_of(array), view.shape
     has_same_chunks = view._order == tuple(range(array.ndim)) and all(
         isinstance(one, tuple) and (one[1] == 1 or one[2] < 2) for one in view._axes
     )
@@ -314,7 +315,7 @@ def _documents(
 
 def _with_new_chunks(array: Array, view: LazyArray) -> ArrayMetadata:
     """The metadata of a view whose chunks are not those of its array."""
-    source = array._snapshot.metadata
+    source = metadata_of(array)
     chunks = tuple(
         max(1, min(source.inner_chunk_shape[axis], size)) if axis is not None else 1
         for axis, size in zip(view._order, view.shape, strict=True)
@@ -332,7 +333,7 @@ def _with_new_chunks(array: Array, view: LazyArray) -> ArrayMetadata:
         zarr_format=source.zarr_format,
         **options,
     )
-    return made._snapshot.metadata
+    return metadata_of(made)
 
 
 def _cut_grids(
@@ -369,7 +370,7 @@ def _encoded(part: _Part, coords: Coords) -> bytes:
     values = MemoryStore({part.metadata.document_name: json_dumps(document)})
     scratch = Array(values, write_empty_chunks=True)
     scratch[...] = part.view[region].result() if region else part.view.result()
-    key = chunk_key(scratch._snapshot.metadata, (0,) * len(region))
+    key = chunk_key(metadata_of(scratch), (0,) * len(region))
     return bytes(values[key])
 
 
@@ -386,3 +387,9 @@ def _pattern(metadata: ArrayMetadata) -> re.Pattern[str]:
     """The keys of chunks, whose coordinates are the first group."""
     suffix = re.escape(metadata.key_suffix)
     return re.compile(rf"(?:c[/.]?)?((?:\d{{1,19}}[/.]?)*){suffix}")
+
+
+def _array_of(view: Any) -> Array:
+    """The array of a lazy view."""
+    array: Array = view._array
+    return array

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from zarrix import _engine
 from zarrix._nodes.nodes import Node, find_all
+from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store
 from zarrix._stores.identity import is_in_one_process
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import ZARR_JSON, key_of
 from zarrix._stores.ordered import Stored, stored_below, tag_of_file
 from zarrix._stores.tagged import most_bytes
 from zarrix._stores.zip import ZipStore
@@ -83,16 +84,14 @@ class Side:
             A document is longer than the limit of documents.
         """
         most = most_bytes(key)
-        before = self.tag(key)
-        found = self.engine.get(self.key(key), most=most if length is None else length)
+        found = self.engine.get_tagged(self.key(key), most=most if length is None else length)
         if found is None:
             return None
-        if len(found) > most:
+        if len(found[0]) > most:
             raise ValueError(
                 f"the document {key!r} is longer than config.max_document_bytes, {most:,} bytes"
             )
-        tag = self.tag(key)
-        return found, tag if tag == before and tag else ""
+        return found[0], found[1]
 
     def part(self, key: str, start: int, end: int) -> bytes | None:
         """A part of the value of a key; None if there is none."""
@@ -104,12 +103,12 @@ class Side:
 
     def tag(self, key: str) -> str | None:
         """The tag that the value of a key has now; None if there is none."""
-        if isinstance(self.engine, _engine.LocalStore):
-            try:
-                return tag_of_file(os.stat(os.path.join(self.engine.root, self.key(key))))
-            except (FileNotFoundError, NotADirectoryError):
-                return None
-        return "" if self.has(key) else None
+        found = self.engine.head(self.key(key))
+        return None if found is None else found[1]
+
+    @cached_property
+    def _keeps_conditions(self) -> bool:
+        return self.engine.keeps_conditions(self.key(ZARR_JSON))
 
     def put(
         self, key: str, value: Any, condition: str | None, anchor: str | None
@@ -118,10 +117,24 @@ class Side:
 
         Gives what happened, and the tag of the new value.
         """
-        if self.tag(key) != condition:
-            return "refused", ""
-        self.engine.put(self.key(key), value, fsync=self.store.syncs)
-        return "stored", self.tag(key) or ""
+        # Where conditions are ignored, what is stored is looked at, but may change before the put.
+        if not self._keeps_conditions:
+            if self.tag(key) != condition:
+                return "refused", ""
+            condition = ""
+        asked: Literal["always", "absent"] | tuple[str, str] = "always"
+        if condition is None:
+            asked = "absent"
+        elif condition:
+            asked = ("tag", condition)
+        return self.engine.put_if(
+            self.key(key),
+            value,
+            asked,
+            anchor=None if anchor is None else self.key(anchor),
+            name=os.urandom(8).hex(),
+            fsync=self.store.syncs,
+        )
 
     def put_alone(self, key: str, value: Any, condition: str | None) -> str | None:
         """Like `put`, without a lock: nothing else writes there. Gives the tag of the new value, or

@@ -50,6 +50,19 @@ class Manner(NamedTuple):
 _EXACT = Manner()
 
 
+def manner_of(method: str | None, tolerance: Any, wrap: Any) -> Manner:
+    """How a call looks for labels.
+
+    Raises
+    ------
+    LabelError
+        There is no such method.
+    """
+    if method not in (None, "nearest", "pad", "backfill"):
+        raise LabelError(f"method={method!r} is none of nearest, pad and backfill")
+    return Manner(method, tolerance, wrap)
+
+
 class _Interval(NamedTuple):
     """The values of an axis that a label stands for; none of them if ``low`` is larger."""
 

@@ -75,10 +75,9 @@ def stored_below(
         return
     start = store.engine_path(prefix)
     length = len(start) + 1 if start else 0
-    for key in engine.list_prefix(start):
-        size = engine.size(key)
-        if size is not None:
-            yield Stored(key[length:], size, "")
+    for page in engine.list_pages(start, ""):
+        for key, size, tag in page:
+            yield Stored(key[length:], size, tag)
 
 
 def tag_of_file(status: os.stat_result) -> str:

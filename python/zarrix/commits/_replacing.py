@@ -19,7 +19,7 @@ from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.new_files import exchange
-from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, document_of, key_of
+from zarrix._stores.keys import document_of, key_of
 from zarrix.commits._commit import commit
 from zarrix.commits._left import GRACE
 from zarrix.commits._lock import CommitLock
@@ -146,8 +146,9 @@ def _made(node: Any, store: Any, metadata: ArrayMetadata | None, zarr_format: An
     found = location.find()
     assert found is not None
     made = Group(store) if metadata is None else opened_at(location, found)
-    if ATTRIBUTES_DOCUMENT[zarr_format] != name or metadata is not None:
-        made.attrs.put(dict(node.attrs))
+    attributes = dict(node.attrs)
+    if attributes != dict(made.attrs):
+        made.attrs.put(attributes)
     return made
 
 

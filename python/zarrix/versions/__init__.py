@@ -7,3 +7,8 @@ from zarrix.versions._snapshot import snapshot
 from zarrix.versions._versions import Versions
 
 __all__ = ["Version", "VersionCheck", "VersionDiff", "Versions", "snapshot"]
+
+# Users and pickles find them here.
+for _public in (Version, VersionCheck, VersionDiff, Versions, snapshot):
+    _public.__module__ = "zarrix.versions"
+del _public

@@ -93,9 +93,7 @@ impl Client {
             return Err(s3.refused(OPERATION, name, &answer));
         }
         if !body.contains("<ListVersionsResult") {
-            return Err(
-                self.unsupported(OPERATION, "the server's answer does not list versions")
-            );
+            return Err(self.unsupported(OPERATION, "the server's answer does not list versions"));
         }
         let (key, version) = (says("NextKeyMarker"), says("NextVersionIdMarker"));
         let has_more = says("IsTruncated").eq_ignore_ascii_case("true");

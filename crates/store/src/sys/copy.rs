@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
-use crate::sys::{append, copy_in_kernel, sync_directory};
+use crate::sys::{append, copy_in_kernel};
 
 /// What is copied at once through memory.
 const COPY_BYTES: usize = 1 << 20;
 
-/// Makes every file and name below a directory durable, one after the other.
-#[cfg_attr(target_os = "linux", allow(dead_code, reason = "Linux does it in one call"))]
-pub(crate) fn sync_each(directory: &Path) -> io::Result<()> {
+/// Makes every file and name below a directory durable, one after the other; Linux does it at once.
+#[cfg(any(not(target_os = "linux"), feature = "portable"))]
+pub(crate) fn sync_each(directory: &std::path::Path) -> io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
         match entry.file_type()?.is_dir() {
@@ -21,7 +20,7 @@ pub(crate) fn sync_each(directory: &Path) -> io::Result<()> {
             false => File::open(entry.path())?.sync_all()?,
         }
     }
-    sync_directory(directory)
+    crate::sys::sync_directory(directory)
 }
 
 /// Copies the first `length` bytes of a file to the position of another one, inside the kernel; a

@@ -7,7 +7,6 @@ processes call it themselves.
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import operator
@@ -121,6 +120,9 @@ class Provider:
         try:
             found = self.call()
             if inspect.isawaitable(found):
+                # Import time: most programs have no such function.
+                import asyncio
+
                 found = asyncio.run(_awaited(found))
             return values_of(self.service, found)
         except UnusableCredentials as unusable:

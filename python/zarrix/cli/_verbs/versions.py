@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need them.
     import zarrix as zarr
 
-    history = zarr.Versions(arguments.path, storage_options=options_of(arguments, arguments.path))
+    options = options_of(arguments, arguments.path)
+    history = zarr.Versions(arguments.path, storage_options=options)
     if arguments.verify:
         checked = history.verify(progress=ui.progress)
         ui.result(checked)
@@ -69,7 +70,11 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         names = history.expire(**dict(arguments.expire), dry_run=arguments.dry_run)
         _tell(ui, names, dry_run=arguments.dry_run)
     else:
-        _list(ui, list(history))
+        found = list(history)
+        if not found:
+            # A hierarchy that is gone may have versions; a path that never was one is a mistake.
+            zarr.open(arguments.path, mode="r", storage_options=options)
+        _list(ui, found)
     return 0
 
 
