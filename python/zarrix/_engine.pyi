@@ -405,6 +405,8 @@ class IcechunkStore(Store):
     def refused(self) -> tuple[int, str]:
         """How many nodes have a path that is not a key, and the first such path."""
 
+@final
+@disjoint_base
 class ZipStore(Store):
     """A zip archive in a file, or in a value of another store.
 
