@@ -35,7 +35,7 @@ pub(super) enum SnapshotValue<'a> {
 }
 
 impl Opened {
-    /// [`IcechunkStore::open`](super::store::IcechunkStore::open)
+    /// `IcechunkStore::open`
     pub fn open(
         repository: Arc<dyn Store>,
         snapshot: &str,
