@@ -406,7 +406,6 @@ class IcechunkStore(Store):
         """How many nodes have a path that is not a key, and the first such path."""
 
 @final
-@disjoint_base
 class ZipStore(Store):
     """A zip archive in a file, or in a value of another store.
 
