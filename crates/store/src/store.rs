@@ -428,7 +428,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         true
     }
 
-    /// Whether a put happens only under its condition, whoever else writes. Servers exist that
+    /// Whether a put happens only under its condition, also while others write. Servers exist that
     /// ignore conditions; finding out may write a probe beside `key`.
     fn keeps_conditions(&self, _key: &str) -> Result<bool> {
         Ok(true)

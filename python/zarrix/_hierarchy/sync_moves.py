@@ -272,7 +272,7 @@ def _md5(value: bytes) -> str:
 
 
 def _md5_in(tag: str) -> str | None:
-    """The tag if it may be an MD5: that of a value which was put in parts is none."""
+    """The tag if it may be an MD5: a value that was put in parts has another tag."""
     return tag if len(tag) == 32 and not set(tag) - _HEXADECIMAL else None
 
 

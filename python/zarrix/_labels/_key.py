@@ -59,7 +59,7 @@ def manner_of(method: str | None, tolerance: Any, wrap: Any) -> Manner:
         There is no such method.
     """
     if method not in (None, "nearest", "pad", "backfill"):
-        raise LabelError(f"method={method!r} is none of nearest, pad and backfill")
+        raise LabelError(f"method={method!r} is unknown; there are nearest, pad and backfill")
     return Manner(method, tolerance, wrap)
 
 

@@ -101,7 +101,7 @@ class TaggedValues:
         def _forbid_changes(self) -> None: ...
 
     def keeps_conditions(self, key: str) -> bool:
-        """Whether a `put_if` beside ``key`` is atomic, whoever else writes.
+        """Whether a `put_if` beside ``key`` is atomic, also while others write.
 
         A server that ignores conditions is found out by a probe that is written beside ``key`` and
         removed. Values that only this process sees, such as those of a dict, do not count.

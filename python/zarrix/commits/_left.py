@@ -55,7 +55,7 @@ class Left(NamedTuple):
 
 
 def left_in(document: bytes | None, zarr_format: Format) -> list[Left]:
-    """The key spaces that consolidated metadata names as left; what is no such entry is ignored."""
+    """The key spaces that consolidated metadata names as left; other entries are ignored."""
     if document is None or b'"space"' not in document:
         # The document may be long, and few have any.
         return []

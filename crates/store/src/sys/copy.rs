@@ -15,7 +15,7 @@ pub(crate) fn sync_each(directory: &std::path::Path) -> io::Result<()> {
         let entry = entry?;
         match entry.file_type()?.is_dir() {
             true => sync_each(&entry.path())?,
-            // Windows flushes a file only for those who may write to it.
+            // Windows flushes a file only if it was opened for writing.
             false if cfg!(windows) => File::options().write(true).open(entry.path())?.sync_all()?,
             false => File::open(entry.path())?.sync_all()?,
         }
