@@ -463,3 +463,23 @@ def test_many_directories_are_warned_of(tmp_path: Path, monkeypatch: pytest.Monk
         pytest.skip("directories take no blocks here")
     with pytest.warns(UserWarning, match="shards"):
         zarr.snapshot(store, "v1")
+
+
+def test_nothing_is_stored_after_the_document_of_a_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full by then would give an error for a version that is there."""
+    path = str(tmp_path / "a.zarr")
+    zarr.save(path, np.arange(3))
+    folder = tmp_path / "a.zarr.versions"
+    before: list[set[str]] = []
+    store_version = _snapshot.store_version
+
+    def stored(*arguments: Any) -> None:
+        store_version(*arguments)
+        before.append({entry.name for entry in folder.iterdir()})
+
+    monkeypatch.setattr(_snapshot, "store_version", stored)
+    zarr.snapshot(path, "v1")
+    assert before == [{entry.name for entry in folder.iterdir()}]
+    assert "versions.json" in before[0]

@@ -214,22 +214,25 @@ def all_versions(store: Store) -> list[Version]:
 
 
 def locked(store: Store, of: str, change: Callable[[], None]) -> None:
-    """Call ``change`` while no other process changes the versions."""
+    """Call ``change`` while no other process changes the versions.
+
+    Nothing is stored after ``change``, so that a full disk cannot make an error of what is done.
+    """
     document = {"zarrix_versions": _VERSION, "of": of}
     own = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    if CATALOGUE not in store:
+        store.update_value(CATALOGUE, lambda old: own if old is None else old)
 
-    def changed(old: bytes | None) -> bytes:
-        if old is not None:
-            label = place(store, CATALOGUE)
-            number = members_of(old, label).get("zarrix_versions")
-            if number != _VERSION:
-                raise MetadataError(
-                    f"{label}: zarrix_versions is {number!r}, and this zarrix knows {_VERSION}"
-                )
+    def checked() -> None:
+        label = place(store, CATALOGUE)
+        number = members_of(store[CATALOGUE], label).get("zarrix_versions")
+        if number != _VERSION:
+            raise MetadataError(
+                f"{label}: zarrix_versions is {number!r}, and this zarrix knows {_VERSION}"
+            )
         change()
-        return own if old is None else old
 
-    store.update_value(CATALOGUE, changed)
+    store._engine.while_locked([store.engine_path(CATALOGUE)], checked)
 
 
 def next_moment(versions: list[Version]) -> datetime:
