@@ -1,5 +1,6 @@
 """The code of the pages about S3 runs, against a server whose address the environment has."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ def test_the_code_of_the_page_runs(
     name: str, serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.unpack_archive(DOCS.parent / "tests/golden/icechunk/v2.zip", tmp_path / "era5")
     server = serve("moto")
     client = s3_client(server)
     client.create_bucket(Bucket="bucket")
