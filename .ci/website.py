@@ -65,6 +65,7 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
             "stores.md",
             "training.md",
             "jobs.md",
+            "versions.md",
             "damaged.md",
             "ecosystem.md",
             "migration.md",

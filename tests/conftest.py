@@ -33,6 +33,7 @@ collect_ignore = [
     "ecosystem/accelerated.py",
     "ecosystem/bioio_images.py",
     "jobs/ome_peer.py",
+    "golden/icechunk/make.py",
 ]
 
 if importlib.util.find_spec("moto") is None:

@@ -28,5 +28,5 @@ def test_an_array_gives_its_group_and_both_give_their_asynchronous_counterparts(
 
 def test_the_page_of_the_design_counts_the_names() -> None:
     page = (Path(__file__).parents[2] / "docs/design.md").read_text(encoding="utf-8")
-    number = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    number = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     assert f" and {number[len(HOMES)]} names that a node gives its user" in " ".join(page.split())

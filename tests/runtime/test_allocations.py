@@ -45,12 +45,18 @@ ALLOWED: dict[str, dict[str, str]] = {
         "let mut strides = vec![0; slots.shape.len()]": AXES,
         "Ok(Source { codec: self, elements, shape: slots.shape.to_vec()": AXES,
     },
+    "store/icechunk/places.rs": {"let mut bytes = Vec::with_capacity(path.len())": NAMES},
+    "store/local/rows.rs": {"let (mut hash, mut buffer) =": "256 KiB"},
     "store/local/store.rs": {
         "long = vec![0; length + 1]": NAMES,
         "let wanted = reserve(dst,": "fallible: reserve() of this file",
         "fn reserve(dst: &mut Vec<u8>, more: u64) -> io::Result": "fallible",
     },
     "store/object/client.rs": {"Part::Ranges(ranges) => Self::Ranges": "the ranges of a batch"},
+    "store/object/s3.rs": {
+        "let mut encoded = String::with_capacity(text.len())": NAMES,
+        "let mut plain = String::with_capacity(text.len())": "a name in an answer",
+    },
     "store/object/store.rs": {"let ranges = ranges.to_vec()": "the ranges of a batch"},
     "store/files/partial.rs": {
         "has_lock(name).then(": NAMES,

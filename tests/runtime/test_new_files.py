@@ -14,6 +14,12 @@ from zarrix._runtime.new_files import whole_file
 PACKAGE = Path(zarrix.__file__).parent
 # Each place in the package that makes, renames or removes files beside `whole_file`, and why.
 REASONS = {
+    "_hierarchy/ledger.py": "the folder of ledgers in the user's cache, for this user only",
+    "_stores/remote/sources/aws_sso.py": "a temporary file in the folder of the login's tokens",
+    "commits/_lock.py": "the intent, which is the lock: a link of its name is refused",
+    "commits/_replacing.py": "a folder beside the one that is replaced, with random bits",
+    "commits/_spaces.py": "removes empty folders of old chunks",
+    "versions/_snapshot.py": "the folder of versions, and one in it with random bits",
     "_hierarchy/open.py": "calls of its own function `open`, which opens nodes",
     "cli/_verbs/rm.py": "removes the link that the user named",
     "convert/_video.py": "inside the folder that only this export enters",

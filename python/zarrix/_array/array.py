@@ -19,7 +19,7 @@ from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
 from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
-from zarrix._array.transfer import read_selection, shaped, write_selection
+from zarrix._array.transfer import fill_selection, read_selection, shaped, write_selection
 from zarrix._display.labels import type_name
 from zarrix._errors import ChunksMovedError, Suggesting
 from zarrix._runtime.config import config
@@ -159,7 +159,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z.read(out=out) is out
         True
         """
-        return self[selection] if out is None else read_selection(self, selection, out)
+        return self[selection] if out is None else fill_selection(self, selection, out)
 
     def get_basic_selection(
         self,

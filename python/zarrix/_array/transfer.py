@@ -16,7 +16,7 @@ from zarrix._array.handle import ArrayHandle
 from zarrix._array.snapshot import ArraySnapshot
 from zarrix._errors import ChunksMovedError
 from zarrix._metadata.array import ArrayMetadata
-from zarrix._selection.basic import Fields, split_fields
+from zarrix._selection.basic import Fields, split_fields, try_basic
 from zarrix._selection.fancy import Indexer, Rule, resolve
 from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts, with_new_axes
 
@@ -27,6 +27,7 @@ __all__ = [
     "assign",
     "assign_in",
     "fields_and_key",
+    "fill_selection",
     "is_stored_in",
     "read_indexer",
     "read_into",
@@ -54,6 +55,23 @@ def read_selection(
         if followed is None:
             raise
         return _read(array, followed, selection, out, fields, rule)
+
+
+def fill_selection(array: ArrayHandle, selection: Any, out: Any) -> Any:
+    """Fill ``out`` with the elements of a selection, with less work where both are plain."""
+    snapshot = array._snapshot
+    if not snapshot.is_plain_read or isinstance(out, ArrayHandle):
+        return read_selection(array, selection, out)
+    metadata = snapshot.metadata
+    basic = try_basic(selection, metadata.shape)
+    if basic is None:
+        return read_selection(array, selection, out)
+    axes, shape, new_axes = basic
+    try:
+        snapshot.io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
+    except ChunksMovedError:
+        return read_selection(array, selection, out)
+    return out
 
 
 def _read(

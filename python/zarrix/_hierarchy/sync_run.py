@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 
 from zarrix._display.printable import counted
 from zarrix._display.progress import Progress
+from zarrix._display.table import Printed
 from zarrix._hierarchy.copy_log import Log
 from zarrix._hierarchy.ledger import Ledger
 from zarrix._hierarchy.sync_merge import Pair, Spools, merged
@@ -44,7 +45,7 @@ _OTHER_KEYS = 1 << 30
 
 
 @dataclass
-class SyncCounts:
+class SyncCounts(Printed):
     """What `sync_store` has done, or would do.
 
     Attributes
