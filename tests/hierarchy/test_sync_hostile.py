@@ -194,7 +194,7 @@ def dies(self, *arguments):
     return result
 
 setattr(cls, step, dies)
-zarr.sync_store(source, dest, delete=True)
+zarr.sync_store(source, dest, delete=True, workers=1)
 """
 
 
