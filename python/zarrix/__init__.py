@@ -51,6 +51,7 @@ _LISTED = {
     "operate": "verify repair diff digests sync_store",
     "operate._migrate": "migrate",
     "convert": "import_ export",
+    "ingest": "append",
     "measure": "advise compare suggest",
     "storage": "DirectoryStore MemoryStore ZipStore TempStore SQLiteStore DBMStore LMDBStore "
     "RedisStore MongoDBStore LRUStoreCache",
@@ -58,8 +59,8 @@ _LISTED = {
     "attrs": "Attributes",
 }
 _ROOMS = _words(
-    "codecs commits convert dask dtype errors jobs measure ml operate storage testing versions "
-    "viewer xarray"
+    "codecs commits convert dask dtype errors ingest jobs measure ml operate storage testing "
+    "versions viewer xarray"
 )
 # What programs written for zarr-python name besides, and what reports of bugs need; numcodecs'
 # classes are there, too.

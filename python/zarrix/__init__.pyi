@@ -125,6 +125,7 @@ from zarrix.errors import MetadataError as MetadataError
 from zarrix.hierarchy import Group as Group
 from zarrix.hierarchy import group as group
 from zarrix.hierarchy import open_group as open_group
+from zarrix.ingest import append as append
 from zarrix.measure import advise as advise
 from zarrix.measure import compare as compare
 from zarrix.measure import suggest as suggest

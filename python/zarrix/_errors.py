@@ -42,6 +42,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         CommitBusyError(TimeoutError)                               commit-busy
         CommitLostError(RuntimeError)                               commit-lost
         NotAtomicError(ValueError)                                  not-atomic
+        AppendError(ValueError)                                     append
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
         LabelError(KeyError, ValueError)                            label
@@ -101,6 +102,7 @@ __all__ = [
     "CommitBusyError",
     "CommitLostError",
     "NotAtomicError",
+    "AppendError",
     "CallCancelledError",
     "SelectionError",
     "LabelError",
@@ -364,6 +366,12 @@ class NotAtomicError(ZarrixError, ValueError):
     """A change cannot become visible at once, so a commit does not make it."""
 
     kind = "not-atomic"
+
+
+class AppendError(ZarrixError, ValueError):
+    """Sources of an append do not fit each other or what is stored; nothing was changed."""
+
+    kind = "append"
 
 
 class CallCancelledError(ZarrixError, RuntimeError):

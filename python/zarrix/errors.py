@@ -4,6 +4,7 @@ Classes of zarr-python 3 that zarrix does not distinguish are aliases.
 """
 
 from zarrix._errors import (
+    AppendError,
     ArrayIndexError,
     ArrayNotFoundError,
     ArrayReplacedError,
@@ -71,6 +72,7 @@ ZarrRuntimeWarning = RuntimeWarning
 ZarrUserWarning = UserWarning
 
 __all__ = [
+    "AppendError",
     "ArrayIndexError",
     "ArrayNotFoundError",
     "ArrayReplacedError",

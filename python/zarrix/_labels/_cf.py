@@ -115,6 +115,31 @@ class Decoding(NamedTuple):
         ticks = self._ticks(stored, missing, name)
         return Labels(ticks, missing)
 
+    def stored(self, values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """The nearest stored values to labels, which are exact if `labels` gives these again.
+
+        Parameters
+        ----------
+        values : ndarray
+            Numbers, or ticks of this decoding.
+        dtype : dtype
+            Of what is stored.
+        """
+        if dtype.kind in "mM":
+            numbers = values.view(f"{dtype.char}8[{'ns' if self.tick == 1 else 'us'}]")
+        elif self.kind == "time":
+            per_unit = self.unit // self.tick
+            begin = -(-self.begin // self.tick)
+            whole, rest = np.divmod(values - begin, per_unit)
+            numbers = whole + rest / per_unit if rest.any() else whole
+        else:
+            numbers = values
+        if dtype.kind not in "mM" and (self.scale is not None or self.offset is not None):
+            numbers = (numbers - (self.offset or 0.0)) / (1.0 if self.scale is None else self.scale)
+            numbers = np.rint(numbers) if dtype.kind in "iu" else numbers
+        with np.errstate(all="ignore"):
+            return np.asarray(numbers.astype(dtype))
+
     def _missing(self, stored: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         found = None
         if stored.dtype.kind == "f":

@@ -1,0 +1,121 @@
+"""Labels of sources in the units of the destination, exactly or not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from zarrix._errors import LabelError
+from zarrix._labels._axis import Axis
+from zarrix._labels._cf import Labels
+from zarrix.ingest._variables import Labelled
+
+__all__ = ["in_units_of", "require_sorted", "require_unique", "stored_labels"]
+
+
+def require_sorted(labels: Labelled, owner: str) -> None:
+    """Raise `LabelError` if labels do not ascend or descend strictly."""
+    if labels.axis.direction and labels.axis.is_unique:
+        return
+    what = "in no order" if not labels.axis.direction else "not unique"
+    raise LabelError(
+        f"{owner}: the labels of {labels.axis.name!r} are {what}, so that new ones have no "
+        "position; write the destination anew, sorted"
+    )
+
+
+def require_unique(values: npt.NDArray[Any], labels: Labelled, owner: str) -> None:
+    """Raise `LabelError` if a source has a label twice."""
+    found, counts = np.unique(values, return_counts=True)
+    if len(found) != len(values):
+        twice = found[counts > 1]
+        raise LabelError(
+            f"{owner} has the label {labels.axis.shown(twice[0])} of {labels.axis.name!r} "
+            f"{int(counts.max())} times"
+        )
+
+
+def in_units_of(
+    mine: Labelled, theirs: Labelled, dtype: np.dtype[Any], owner: str
+) -> npt.NDArray[Any]:
+    """The labels of a source as those of the destination.
+
+    Parameters
+    ----------
+    mine, theirs : Labelled
+        Of the source, and of the destination: times of one calendar, or numbers.
+    dtype : dtype
+        In which the destination stores them.
+    owner : str
+        The source, for messages.
+
+    Raises
+    ------
+    LabelError
+        The destination cannot hold one exactly.
+    """
+    values, target = mine.values, theirs.values.dtype
+    if theirs.decoding.tick:
+        values = _in_ticks(mine, theirs.decoding.tick, owner)
+    elif values.dtype != target:
+        with np.errstate(all="ignore"):
+            cast = values.astype(target)
+        _require_exact((cast == values) & (cast.astype(values.dtype) == values), mine, dtype, owner)
+        values = cast
+    stored_labels(values, theirs, dtype, mine, owner)
+    return values
+
+
+def stored_labels(
+    values: npt.NDArray[Any],
+    theirs: Labelled,
+    dtype: np.dtype[Any],
+    mine: Labelled,
+    owner: str,
+) -> npt.NDArray[Any]:
+    """What the destination stores for labels.
+
+    Raises
+    ------
+    LabelError
+        It cannot hold one exactly.
+    """
+    stored = theirs.decoding.stored(values, dtype)
+    again, missing = theirs.decoding.labels(stored, theirs.axis.name)
+    exact = again == values
+    _require_exact(exact if missing is None else exact & ~missing, mine, dtype, owner)
+    return stored
+
+
+def _in_ticks(mine: Labelled, tick: int, owner: str) -> npt.NDArray[np.int64]:
+    values = mine.values
+    if mine.decoding.tick == tick:
+        return values
+    if tick < mine.decoding.tick:
+        ratio = mine.decoding.tick // tick
+        found = values * ratio
+        exact = found // ratio == values
+    else:
+        found, rest = np.divmod(values, tick // mine.decoding.tick)
+        exact = rest == 0
+    if not exact.all():
+        raise LabelError(
+            f"{owner}: {mine.axis.shown(values[np.argmin(exact)])} of {mine.axis.name!r} is not a "
+            f"whole number of {tick} ns within 64 bits, which the destination counts"
+        )
+    return found
+
+
+def _require_exact(
+    exact: npt.NDArray[np.bool_], mine: Labelled, dtype: np.dtype[Any], owner: str
+) -> None:
+    if exact.all():
+        return
+    at = int(np.argmin(exact))
+    shown = Axis(mine.axis.name, Labels(mine.values, None), mine.decoding).shown(mine.values[at])
+    raise LabelError(
+        f"{owner}: the destination cannot hold {shown} of {mine.axis.name!r} exactly in {dtype} "
+        "with its units and scale; write the destination anew with finer units"
+    )

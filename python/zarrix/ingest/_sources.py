@@ -1,0 +1,175 @@
+"""Sources of an append: opened, with what tells whether they change while they are read."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zarrix._errors import AppendError, PathNotFoundError, SourceChangedError
+from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.open import open as open_node
+from zarrix._nodes.member import location_of
+from zarrix._stores.generations import digest_below
+from zarrix._stores.local import LocalStore
+from zarrix._stores.overlap import Named
+from zarrix._stores.path import is_url
+from zarrix._stores.redaction import public_url
+from zarrix.convert._file_store import FileStore, open_file
+from zarrix.convert._formats import format_of
+from zarrix.convert._open import natural
+from zarrix.convert._source import identity_of
+from zarrix.ingest._variables import Labelled, Variable, labelled, variables_of
+
+__all__ = ["Source", "open_sources"]
+
+Check = Callable[[], None]
+
+
+@dataclass
+class Source:
+    """An open source.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    variables : dict
+    attributes : mapping
+        Of the group.
+    labels : Labelled
+    check : function
+        Raises `SourceChangedError` if it has changed since before it was opened.
+    named : tuple or str
+        As `refuse_overlap` takes it; None for one that is not stored.
+    group : Group or None
+        That it is, if it is one.
+    """
+
+    name: str
+    variables: dict[str, Variable]
+    attributes: Mapping[str, Any]
+    labels: Labelled
+    check: Check
+    named: Named | None = None
+    group: Group | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of another format, whose chunks and codecs are not kept."""
+        return self.group is not None and isinstance(self.group.store, FileStore)
+
+
+def open_sources(
+    sources: Any,
+    along: str,
+    names: Sequence[str] | None,
+    storage_options: Mapping[str, Any] | None,
+) -> list[Source]:
+    """Open all sources.
+
+    Raises
+    ------
+    AppendError
+        One is an array, or has no coordinate.
+    FileNotFoundError
+        A path is not there, or a pattern matches nothing.
+    """
+    found = [_open(one, along, names, storage_options) for one in _listed(sources)]
+    if not found:
+        raise AppendError("there is no source to append")
+    return found
+
+
+def _listed(sources: Any) -> Iterator[Any]:
+    several = isinstance(sources, Sequence) and not isinstance(sources, str)
+    for one in sources if several else [sources]:
+        path = os.fspath(one) if isinstance(one, str | os.PathLike) else None
+        if path is None or is_url(path) or os.path.lexists(path) or not glob.has_magic(path):
+            yield one
+            continue
+        names = sorted(glob.glob(path), key=natural)
+        if not names:
+            raise FileNotFoundError(2, "no file matches", path)
+        yield from names
+
+
+def _open(
+    source: Any,
+    along: str,
+    names: Sequence[str] | None,
+    storage_options: Mapping[str, Any] | None,
+) -> Source:
+    if isinstance(source, Source):
+        return source
+    # What tells a change is taken before anything is read.
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        name = public_url(path)
+        check = _unchanged(path, name) if not is_url(path) else None
+        group = _group(path, storage_options)
+    else:
+        name, check, group = repr(source), None, source
+    if not isinstance(group, Group):
+        raise AppendError(f"{name} is not a group: its arrays and their coordinate are appended")
+    location = location_of(group)
+    named: Named = (location.store, location.path)
+    check = _same_digest(location.store, location.path, name) if check is None else check
+    chosen = None if names is None else [*names, along]
+    variables = variables_of(group, name, chosen=chosen)
+    labels = labelled(variables, along, name)
+    return Source(name, variables, group.attrs.asdict(), labels, check, named, group)
+
+
+def _group(path: str, storage_options: Mapping[str, Any] | None) -> Any:
+    if is_url(path) or os.path.isdir(path):
+        return open_node(path, mode="r", storage_options=storage_options)
+    head, inside = path, ""
+    while not os.path.lexists(head) and os.path.dirname(head) not in ("", head):
+        head, name = os.path.split(head)
+        inside = f"{name}/{inside}" if inside else name
+    if not os.path.lexists(head):
+        raise PathNotFoundError(f"{path} does not exist")
+    if format_of(head) is not None:
+        return open_file(head, inside or None)
+    return open_node(head, mode="r", path=inside or None)
+
+
+def _unchanged(path: str, name: str) -> Check:
+    """A check of a file or a folder, and what there was before it was opened."""
+    while not os.path.lexists(path) and os.path.dirname(path) not in ("", path):
+        path = os.path.dirname(path)
+    try:
+        before = identity_of(path)
+    except OSError:
+        raise PathNotFoundError(f"{name} does not exist") from None
+
+    def check() -> None:
+        try:
+            is_same = identity_of(path) == before
+        except OSError:
+            is_same = False
+        if not is_same:
+            _changed(name)
+
+    return check
+
+
+def _same_digest(store: Any, path: str, name: str) -> Check:
+    if isinstance(store, LocalStore):
+        return _unchanged(store.dir_path(path), name)
+    before = digest_below(store, path)
+
+    def check() -> None:
+        if digest_below(store, path) != before:
+            _changed(name)
+
+    return check
+
+
+def _changed(name: str) -> None:
+    raise SourceChangedError(
+        f"{name} has changed while it was read; nothing was appended: make the call again"
+    )
