@@ -188,6 +188,7 @@ MAKERS |= {
         zarr.ml.Rows({"x": zarr.ones((2, 8, 8))})
     ).preview(),
     "zarrix.ml.Rows": lambda folder: rows(),
+    "zarrix.ml.Table": lambda folder: zarr.ml.Table({"label": [1]}),
     "zarrix.ml.Stats": lambda folder: zarr.ml.Loader(rows()).stats(),
 }
 # Abstract, with members of their own that are tested; and the one that says why not.

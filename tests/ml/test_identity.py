@@ -104,6 +104,24 @@ def part(**options: Any) -> Any:
     return clips(episodes=[10, 20, 30, 40]).split(**options)[0]
 
 
+def fold(**options: Any) -> Any:
+    return clips(episodes=[10, 20, 30, 40]).folds(**{"count": 2, **options})[0][0]
+
+
+def choice(**options: Any) -> Any:
+    return rows().select(**{"items": range(30), **options})
+
+
+def joined(**options: Any) -> Any:
+    return rows().join(**{"table": ml.Table({"label": np.arange(40)}), **options})
+
+
+def tabled(**options: Any) -> Any:
+    """One frame in one group, so that a table may be on either."""
+    crops = ml.Crops({"x": VALUES[0]}, dims="cyx", size={"y": 4, "x": 4}, over=(), per_item=30)
+    return crops.join(ml.Table(**{"frame": {"label": ["a"]}, **options}))
+
+
 TABLES: dict[str, tuple[Callable[..., Any], Any, dict[str, list[Row]]]] = {
     "Crops": (
         crops,
@@ -269,7 +287,43 @@ TABLES: dict[str, tuple[Callable[..., Any], Any, dict[str, list[Row]]]] = {
             ],
             "by": [Row({}, {"by": "t"}), Row({}, {"by": "episode"}, SAME)],
             "gap": [Row({"by": "t", "parts": {"b": 0.5}}, {"gap": 9}, SAME)],
+            "stratify": [Row({}, {"stratify": np.isin(np.arange(32) // 8, (0, 3))})],
             "seed": [Row({}, {"seed": 2})],
+        },
+    ),
+    "folds": (
+        fold,
+        ml.Clips.folds,
+        {
+            "count": [Row({}, {"count": 4})],
+            "by": [Row({}, {"by": "t"}), Row({}, {"by": "episode"}, SAME)],
+            "gap": [Row({"by": "t"}, {"gap": 9})],
+            "stratify": [Row({}, {"stratify": np.isin(np.arange(32) // 8, (0, 3))})],
+            "seed": [Row({}, {"seed": 2})],
+        },
+    ),
+    "select": (
+        choice,
+        ml.Rows.select,
+        {"items": [Row({}, {"items": np.arange(1, 31)}), Row({}, {"items": np.arange(30)}, SAME)]},
+    ),
+    "join": (
+        joined,
+        ml.Rows.join,
+        {
+            "table": [
+                Row({}, {"table": ml.Table({"label": np.arange(1, 41)})}),
+                Row({}, {"table": ml.Table({"other": np.arange(40)})}),
+                Row({}, {"table": ml.Table({"label": list(range(40))})}, SAME),
+            ]
+        },
+    ),
+    "Table": (
+        tabled,
+        ml.Table,
+        {
+            "frame": [Row({}, {"frame": {"label": ["b"]}})],
+            "on": [Row({}, {"on": "group"})],
         },
     ),
 }

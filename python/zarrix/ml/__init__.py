@@ -17,6 +17,7 @@ from zarrix.ml._datasets.filters import foreground, fraction, weights
 from zarrix.ml._datasets.grid import Grid
 from zarrix.ml._datasets.mix import Mix
 from zarrix.ml._datasets.rows import Rows
+from zarrix.ml._datasets.table import Table
 from zarrix.ml._loading.headspace import headspace
 from zarrix.ml._loading.loader import Loader
 from zarrix.ml._loading.plan import Plan
@@ -43,6 +44,7 @@ __all__ = [
     "Preview",
     "Rows",
     "Stats",
+    "Table",
     "foreground",
     "fraction",
     "headspace",

@@ -241,9 +241,8 @@ class Clips(Divisible):
     def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
         items = visits.items
         episodes = np.searchsorted(self._episode_ends, items, "right") - 1
-        groups = self._episode_groups[episodes]
+        groups, begins = self._frames_of(items)
         corners = self._places.corners(groups, visits)
-        begins = self._lows[episodes] + (items - self._episode_ends[episodes]) * self._stride
         corners[:, self._time] = begins
         return groups, corners, {"episode": episodes}
 
@@ -254,6 +253,7 @@ class Clips(Divisible):
         extras = {"item": visits.items, "start": corners, **extras}
         if many:
             extras["group"] = groups
+        frames = corners[:, self._time, None] + np.arange(self._frames)
         if self._runs:
             starts = [column.starts(corners)[:, None] for column in self._columns]
         else:
@@ -267,7 +267,17 @@ class Clips(Divisible):
             ]
             if self._ends_at != "inside":
                 extras["inside"] = inside
+        if self._tables:
+            # Frames that pad a clip have the label of its last one in the episode.
+            high = self._highs[episodes][:, None]
+            frames = np.where(frames < 0, high - 1, frames)
+            extras.update(self._labels(groups, frames))
         return Draws(visits, groups if many else None, corners, starts, extras)
+
+    def _frames_of(self, items: Ints) -> tuple[Ints, Ints]:
+        episodes = np.searchsorted(self._episode_ends, items, "right") - 1
+        begun = (items - self._episode_ends[episodes]) * self._stride
+        return self._episode_groups[episodes], self._lows[episodes] + begun
 
     def _frame_numbers(self, episodes: Ints, begins: Ints) -> tuple[Ints, Ints]:
         """The frames of each clip, and the range of a clip that lies in its episode."""

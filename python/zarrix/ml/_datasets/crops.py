@@ -134,9 +134,7 @@ class Crops(Divisible):
         return max(1, int(density * covered + 0.5))
 
     def _corners(self, visits: Visits) -> tuple[Ints, Ints, dict[str, Any]]:
-        items = visits.items
-        groups = np.searchsorted(self._ends, items, "right") - 1
-        frames = (items - self._ends[groups]) // self._per_item[groups]
+        groups, frames = self._visited(visits.items)
         extras: dict[str, Any] = {}
         if self._where is None:
             corners = self._places.corners(groups, visits)
@@ -144,6 +142,20 @@ class Crops(Divisible):
             corners, frames, extras = self._where.corners(groups, frames, visits)
         self._set_frames(corners, groups, frames)
         return groups, corners, extras
+
+    def _visited(self, items: Ints) -> tuple[Ints, Ints]:
+        """The group of each item, and which of its visited frames it has."""
+        groups = np.searchsorted(self._ends, items, "right") - 1
+        return groups, (items - self._ends[groups]) // self._per_item[groups]
+
+    def _frames_of(self, items: Ints) -> tuple[Ints, Ints]:
+        groups, frames = self._visited(items)
+        if self._where is not None:
+            for group, allowed in enumerate(self._where.frames):
+                here = groups == group
+                frames[here] = allowed[frames[here]]
+        each = np.array([math.prod(shape[1:]) for shape in self._frame_shapes], np.int64)
+        return groups, frames // each[groups] if self._over else np.zeros_like(frames)
 
     def _set_frames(self, corners: Ints, groups: Ints, frames: Ints) -> None:
         shapes = np.array(self._frame_shapes, np.int64).reshape(len(self._groups), -1)

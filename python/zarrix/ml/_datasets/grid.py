@@ -135,6 +135,15 @@ class Grid(Divisible):
                 corners[here, self._dims.index(dim)] = places[:, number] * self._stride[dim]
         return groups, corners, {}
 
+    def _frames_of(self, items: Ints) -> tuple[Ints, Ints]:
+        groups = np.searchsorted(self._ends, items, "right") - 1
+        # Windows of a frame, and of all frames along the first dimension of `over` together.
+        each = [
+            math.prod(counts[1 : len(self._over)]) * len(order) if self._over else 2**62
+            for counts, order in zip(self._counts, self._orders, strict=True)
+        ]
+        return groups, (items - self._ends[groups]) // np.maximum(1, np.array(each))[groups]
+
     def _begins(self) -> Ints:
         """A block is a frame: its windows are read together, in Z-order."""
         begins = [np.zeros(1, np.int64)]

@@ -68,6 +68,10 @@ class Rows(Divisible):
         corners[:, 0] = items - self._ends[groups]
         return groups, corners, {}
 
+    def _frames_of(self, items: Ints) -> tuple[Ints, Ints]:
+        groups = np.searchsorted(self._ends, items, "right") - 1
+        return groups, items - self._ends[groups]
+
     def _spec(self) -> dict[str, Any]:
         digests = {
             f"{number}/{name}": field.array._digest()

@@ -12,6 +12,7 @@ from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._errors import check_keywords
 from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
+from zarrix.ml._datasets.table import Table
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
@@ -34,6 +35,7 @@ class Windowed(Dataset):
     _dims: tuple[str, ...]
     _border = "inside"
     _pad_value: Any = None
+    _tables: tuple[Table, ...] = ()
 
     def _prepare(self, counts: Sequence[int] | Ints) -> None:
         """Count the items, ``counts`` of each group."""
@@ -65,6 +67,10 @@ class Windowed(Dataset):
 
     def _before(self, group: int, positions: Ints) -> Ints:
         """How many items of a group come before these positions along `_axis`."""
+        raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
+
+    def _frames_of(self, items: Ints) -> tuple[Ints, Ints]:
+        """The group of each item, and its first frame: the position along `_axis`, or 0."""
         raise TypeError(f"{type(self).__name__} is made by one of its subclasses")
 
     def _parts_by(self) -> dict[str, Ints]:
@@ -105,7 +111,89 @@ class Windowed(Dataset):
             extras["group"] = groups
         if self._border != "inside":
             extras["inside"] = self._inside(groups, corners)
+        if self._tables:
+            axis = self._axis
+            frames = np.zeros_like(groups) if axis is None else corners[:, axis]
+            extras.update(self._labels(groups, frames))
         return Draws(visits, groups if len(self._groups) > 1 else None, corners, starts, extras)
+
+    def _labels(self, groups: Ints, frames: Ints) -> dict[str, Any]:
+        """The columns of the tables for samples of these groups, which have these frames."""
+        labels = {}
+        for table in self._tables:
+            rows = groups
+            if table.on == "frame":
+                firsts = self._frame_ends()[:-1][groups]
+                rows = firsts.reshape(-1, *[1] * (frames.ndim - 1)) + frames
+            labels.update({name: values[rows] for name, values in table.columns.items()})
+        return labels
+
+    def _frame_ends(self) -> Ints:
+        """How many frames the groups before each one have, and all."""
+        axis = self._axis
+        counts = [1 if axis is None else lengths[0][axis] for lengths in self._lengths]
+        return np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
+
+    def join(self, table: Table) -> Self:
+        """The dataset with the columns of a table in its samples.
+
+        A sample has the value of its frame; a clip has one value for each of its frames, of shape
+        (frames,). In a table of groups it has the value of its group.
+
+        Parameters
+        ----------
+        table : Table
+
+        Returns
+        -------
+        dataset
+            Of the same kind. The one that is joined is not changed.
+
+        Raises
+        ------
+        ValueError
+            The table has not a row for each frame or group, or a name that batches have.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> rows = ml.Rows({"x": zarr.zeros((3, 2))})
+        >>> rows.join(ml.Table({"label": ["a", "b", "a"]}))[1]["label"]
+        np.str_('b')
+        """
+        if not isinstance(table, Table):
+            raise TypeError(f"join takes a Table of zarrix.ml, not {type(table).__name__}")
+        count = len(self._groups) if table.on == "group" else int(self._frame_ends()[-1])
+        names = {name for other in self._tables for name in other.columns}
+        names |= {column.name for column in self._columns}
+        table._check(count, names | {f"{column.name}_nan" for column in self._columns})
+        return self._with(_tables=(*self._tables, table))
+
+    def table(self) -> dict[str, Any]:
+        """What is known of each item without reading: a column for each, such as for pandas.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (items,)
+            ``item``, ``group``, ``episode`` (of clips) and ``frame``, the first one of a clip along
+            the first dimension; then the columns of joined tables, of that frame.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix import ml
+        >>> clips = ml.Clips({"x": zarr.zeros((6, 2))}, dims="tx", frames=2, episodes=[3, 6])
+        >>> table = clips.table()
+        >>> list(table), table["episode"].tolist(), table["frame"].tolist()
+        (['item', 'group', 'frame', 'episode'], [0, 0, 1, 1], [0, 1, 3, 4])
+        """
+        items = np.arange(len(self), dtype=np.int64)
+        groups, frames = self._frames_of(items)
+        columns: dict[str, Any] = {"item": items, "group": groups, "frame": frames}
+        if "episode" in (ends := self._parts_by()):
+            columns["episode"] = np.searchsorted(ends["episode"], items, "right") - 1
+        return {**columns, **self._labels(groups, frames)}
 
     def _inside(self, groups: Ints, corners: Ints) -> Ints:
         """The range of each window that lies in the array, along each axis of the reference."""
@@ -191,6 +279,7 @@ class Windowed(Dataset):
                 if self._border == "pad"
                 else None
             ),
+            **({"tables": [table._identity() for table in self._tables]} if self._tables else {}),
             **self._spec(),
         }
 

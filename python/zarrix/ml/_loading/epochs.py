@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._errors import suggestion
-from zarrix.ml._datasets.dataset import Dataset
+from zarrix.ml._datasets.filters import weights as class_weights
 from zarrix.ml._datasets.mix import Mix
 from zarrix.ml._order.order import Blocks, Full, Mixed, Order, Sequential, Source, Weighted
 from zarrix.ml._order.random import mix64
@@ -77,7 +77,7 @@ def _run_of(overlap: float, group: int) -> int:
     return max(1, min(group, math.ceil(_RUN * overlap)))
 
 
-def cumulative_weights(dataset: Dataset, weights: Any, samples: int | None) -> tuple[Any, int]:
+def cumulative_weights(dataset: Any, weights: Any, samples: int | None) -> tuple[Any, int]:
     """The cumulative weights, or None, and the length of an epoch where it is not the dataset's."""
     if weights is None:
         if samples is not None and not isinstance(dataset, Mix):
@@ -85,6 +85,14 @@ def cumulative_weights(dataset: Dataset, weights: Any, samples: int | None) -> t
         return None, int(samples or 0)
     if isinstance(dataset, Mix):
         raise ValueError("weights= of a loader is for items; a Mix has weights= of its own")
+    if isinstance(weights, str):
+        table = dataset.table()
+        if weights not in table:
+            raise ValueError(
+                f"weights={weights!r} is not one of the columns {list(table)}"
+                f"{suggestion(weights, list(table))}"
+            )
+        weights = class_weights(table[weights])
     weights = np.asarray(weights, np.float64)
     if weights.shape != (len(dataset),):
         raise ValueError(f"weights= has the shape {weights.shape}, for {len(dataset)} items")

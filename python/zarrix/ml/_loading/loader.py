@@ -69,8 +69,9 @@ class Loader:
         when omitted. If False, several ranks pad the last batch with the first samples of the
         epoch, which are not ``valid``; one rank alone has a short batch. All batches then
         have ``valid``.
-    weights : array of float, shape (items,), optional
-        Items are drawn with replacement, in proportion to them.
+    weights : array of float, shape (items,), or str, optional
+        Items are drawn with replacement, in proportion to them. The name of a column of a joined
+        table draws each of its values equally often.
     samples : int, optional
         The length of an epoch of a `Mix`, or with ``weights``.
     prefetch : int
