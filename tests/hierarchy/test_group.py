@@ -160,11 +160,12 @@ def test_create_dataset_refuses_what_is_there_and_a_misspelt_keyword(root: zarr.
 
 
 def test_require_dataset_compares_shape_and_dtype(root: zarr.Group) -> None:
-    assert root.require_dataset("foo/spam", shape=(3, 4), dtype="f2") == root["foo/spam"]
+    assert root.require_dataset("foo/spam", shape=(3, 4), dtype="f8") == root["foo/spam"]
+    assert root.require_array("foo/spam", shape=(3, 4), dtype="f8") == root["foo/spam"]
     assert root.require_dataset("new", shape=3, dtype="i4", chunks=2).chunks == (2,)
     for shape, dtype, exact, message in (
         (5, "f4", False, r"shape \(3, 4\), not 5"),
-        ((3, 4), "f8", False, "float64 cannot be cast safely"),
+        ((3, 4), "f2", False, "float32, which cannot be cast safely to float16"),
         ((3, 4), "f2", True, "not exactly float16"),
     ):
         with pytest.raises(TypeError, match=message):

@@ -129,7 +129,7 @@ class ArrayCreation(GroupState):
             Name, or path relative to this group.
         shape : int or tuple of int
         dtype : dtype, optional
-            Values of it can be cast safely to that of an existing array.
+            Values of an existing array can be cast safely to it.
         exact : bool
             It must be the dtype of an existing array.
         **kwargs
@@ -230,7 +230,7 @@ class ArrayCreation(GroupState):
             Name, or path relative to this group.
         shape : int or tuple of int
         dtype : dtype, optional
-            Values of it can be cast safely to that of an existing array.
+            Values of an existing array can be cast safely to it.
         exact : bool
             It must be the dtype of an existing array.
         **kwargs
@@ -252,7 +252,7 @@ class ArrayCreation(GroupState):
         >>> import zarrix as zarr
         >>> root = zarr.create_group()
         >>> root.require_array("a", shape=3, dtype="i4")[:] = 5
-        >>> root.require_array("a", shape=3, dtype="i2")[:]
+        >>> root.require_array("a", shape=3, dtype="i8")[:]
         array([5, 5, 5], dtype=int32)
         """
         existing = self._get(name)
@@ -349,18 +349,16 @@ class ArrayCreation(GroupState):
 def _require_fit(
     existing: Array, name: str, shape: Any, wanted: np.dtype[Any], exact: bool
 ) -> Array:
-    """Return ``existing`` if it has the shape, and a dtype to which values of ``wanted`` can be
-    cast.
-    """
+    """Return ``existing`` if it has the shape, and a dtype whose values can be cast to ``wanted``."""
     if normalize_shape(shape) != existing.shape:
         raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
     if exact and wanted != existing.dtype:
         raise TypeError(
             f"the existing array {name!r} has dtype {existing.dtype}, not exactly {wanted}"
         )
-    if not np.can_cast(wanted, existing.dtype):
+    if not np.can_cast(existing.dtype, wanted):
         raise TypeError(
             f"the existing array {name!r} has dtype {existing.dtype}, "
-            f"to which {wanted} cannot be cast safely"
+            f"which cannot be cast safely to {wanted}"
         )
     return existing
