@@ -125,7 +125,7 @@ def test_every_way_to_read_has_it_and_is_right(stored, read):
 def test_all_dtypes_and_orders(dtype, value, order):
     dtype = np.dtype(dtype)
     rows = 40 * MIB // (1024 * dtype.itemsize)
-    z = zarr.create(shape=(rows, 1024), chunks=(rows, 512), dtype=dtype, order=order)
+    z = zarr.create(shape=(rows, 1024), chunks=(rows, 512), dtype=dtype, order=order, fill_value=0)
     z[::3] = np.array(value, dtype)
     wanted = np.zeros((rows, 1024), dtype)
     wanted[::3] = np.array(value, dtype)

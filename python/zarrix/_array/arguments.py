@@ -18,16 +18,14 @@ from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_checksum
 from zarrix._metadata.chunk_keys import key_encoding_document
 from zarrix._metadata.grid_documents import has_lists
+from zarrix._metadata.literals import DEFAULT
 from zarrix._nodes.location import Location
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
 from zarrix._stores.labels import place
 
-__all__ = ["DEFAULT", "metadata_of_create", "new_metadata", "only_in_v3", "store_separator"]
-
-DEFAULT = v3.DEFAULT
-"""The default fill value of the data type."""
+__all__ = ["metadata_of_create", "new_metadata", "only_in_v3", "store_separator"]
 
 V3_ONLY = (
     "shards",
@@ -178,14 +176,13 @@ def _arguments_of_v2(
     filters = arguments.get("filters")
     if isinstance(filters, list | tuple):
         filters = [_numcodec(one) for one in filters]
-    fill_value = arguments.get("fill_value", DEFAULT)
     return {
         "shape": arguments["shape"],
         "dtype": arguments.get("dtype"),
         "chunks": arguments.get("chunks", True),
         "compressor": compressor,
         "filters": None if isinstance(filters, str) and filters == "auto" else filters,
-        "fill_value": 0 if fill_value is DEFAULT else fill_value,
+        "fill_value": arguments.get("fill_value", DEFAULT),
         "order": arguments.get("order") or "C",
         "dimension_separator": store_separator(store, separator),
     }

@@ -20,7 +20,7 @@ from zarrix._array.like import chunks_of, take_storage
 from zarrix._array.options import ArrayOptions
 from zarrix._array.store_new import store_new
 from zarrix._dtypes.variable import object_codec_of
-from zarrix._metadata.literals import Durability, Format, Order, Separator
+from zarrix._metadata.literals import DEFAULT, Durability, Format, Order, Separator
 from zarrix._nodes.location import Location, in_memory
 from zarrix._runtime.signatures import takes
 from zarrix._selection.values import is_lazy, require_unmasked
@@ -34,7 +34,7 @@ def create(
     chunks: Any = True,
     dtype: Any = None,
     compressor: Any = "default",
-    fill_value: Any = 0,
+    fill_value: Any = DEFAULT,
     order: Order = "C",
     store: Any = None,
     synchronizer: Any = None,
@@ -73,7 +73,8 @@ def create(
     compressor : codec, dict, None or 'default'
         A numcodecs object or its configuration. The default is Blosc with lz4, level 5, shuffle.
     fill_value : scalar or None
-        What elements read as that were never written.
+        What elements read as that were never written: zero by default, not-a-time for times, and
+        empty text and bytes.
     order : {'C', 'F'}
         Order of the elements within a chunk.
     store : Store, mapping, str or Path, optional

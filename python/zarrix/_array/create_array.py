@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._array.arguments import DEFAULT, new_metadata, only_in_v3
+from zarrix._array.arguments import new_metadata, only_in_v3
 from zarrix._array.array import Array
 from zarrix._array.config import ArrayConfig
 from zarrix._array.kept_codecs import kept_codecs
@@ -20,7 +20,7 @@ from zarrix._array.store_new import store_new
 from zarrix._dtypes.text_values import as_text
 from zarrix._dtypes.variable import OBJECT, dtype_in_3, object_codec_of
 from zarrix._metadata.grid_documents import has_lists
-from zarrix._metadata.literals import Durability, Format, Order
+from zarrix._metadata.literals import DEFAULT, Durability, Format, Order
 from zarrix._nodes.location import Location, in_memory
 from zarrix._runtime.signatures import takes
 from zarrix._selection.values import equal_chunks, is_lazy, require_unmasked

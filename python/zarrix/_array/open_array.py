@@ -14,7 +14,7 @@ from zarrix._array.like import take_like
 from zarrix._array.options import ArrayOptions
 from zarrix._array.store_new import store_new
 from zarrix._metadata.arguments import normalize_order
-from zarrix._metadata.literals import Durability, Format, Mode, Order, Separator
+from zarrix._metadata.literals import DEFAULT, Durability, Format, Mode, Order, Separator
 from zarrix._nodes.existing import MODES, existing, mode_at, not_found
 from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._runtime.signatures import takes
@@ -31,7 +31,7 @@ def open_array(
     chunks: Any = True,
     dtype: Any = None,
     compressor: Any = "default",
-    fill_value: Any = 0,
+    fill_value: Any = DEFAULT,
     order: Order = "C",
     synchronizer: Any = None,
     filters: Any = None,

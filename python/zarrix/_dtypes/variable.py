@@ -60,6 +60,7 @@ _SHORTHANDS = {
     "str": "vlen-utf8",
     "string": "vlen-utf8",
     "variable_length_utf8": "vlen-utf8",
+    "T": "vlen-utf8",
     "bytes": "vlen-bytes",
     "variable_length_bytes": "vlen-bytes",
 }

@@ -349,7 +349,7 @@ class ArrayCreation(GroupState):
 def _require_fit(
     existing: Array, name: str, shape: Any, wanted: np.dtype[Any], exact: bool
 ) -> Array:
-    """Return ``existing`` if it has the shape, and a dtype whose values can be cast to ``wanted``."""
+    """Return ``existing`` if it has the shape, and its values can be cast to ``wanted``."""
     if normalize_shape(shape) != existing.shape:
         raise TypeError(f"the existing array {name!r} has shape {existing.shape}, not {shape}")
     if exact and wanted != existing.dtype:

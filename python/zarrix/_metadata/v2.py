@@ -27,8 +27,10 @@ from zarrix._dtypes.v2 import (
     encode_dtype,
     encode_fill_value,
     encode_object_fill,
+    is_zero,
     normalize_fill_value,
 )
+from zarrix._dtypes.v3 import default_fill
 from zarrix._dtypes.variable import is_variable
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata.arguments import (
@@ -41,6 +43,7 @@ from zarrix._metadata.array import ARRAY_ENCODERS, ARRAY_PARSERS, ArrayMetadata
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
+from zarrix._metadata.literals import DEFAULT
 from zarrix._metadata.parsed_once import parsed_once
 from zarrix._runtime.config import config
 from zarrix._runtime.sizes import size_text
@@ -68,6 +71,7 @@ _ARRAY_KEYS = (
     "filters",
 )
 _MAX_AXES = 64
+_EMPTY: dict[str, str | bytes] = {"vlen-utf8": "", "vlen-bytes": b""}
 _MAX_LENGTH = 2**63 - 1
 
 
@@ -108,15 +112,16 @@ def new_array(
     """
     full_dtype, object_codec = normalize_dtype(dtype, object_codec)
     element = full_dtype.base
+    codecs = _with_object_codec(element, object_codec, normalize_filters(filters))
     lengths = normalize_shape(shape) + full_dtype.shape
     chunk_shape = normalize_chunks(chunks, lengths, element.itemsize)
     metadata = _assemble(
         shape=lengths,
         chunk_shape=chunk_shape,
         dtype=element,
-        fill_value=normalize_fill_value(fill_value, element),
+        fill_value=_new_fill(fill_value, element, codecs),
         order=normalize_order(order),
-        filters=_with_object_codec(element, object_codec, normalize_filters(filters)),
+        filters=codecs,
         compressor=normalize_compressor(compressor) if lengths else None,
         separator=normalize_dimension_separator(dimension_separator),
         extra={},
@@ -127,6 +132,17 @@ def new_array(
     # Naming the codec pickle is harmless; the array checks later whether it may be used.
     metadata.layout(allow_pickle=True, new=True)
     return metadata
+
+
+def _new_fill(value: Any, dtype: np.dtype[Any], filters: tuple[dict[str, Any], ...] | None) -> Any:
+    """The fill value of a new array. Zero is the empty element of text and of bytes, which other
+    readers would show as the text "0".
+    """
+    if is_variable(dtype) and filters and (value is DEFAULT or is_zero(value)):
+        return _EMPTY.get(filters[0]["id"], 0)
+    if value is DEFAULT:
+        return default_fill(dtype) if dtype.kind in "mM" else normalize_fill_value(0, dtype)
+    return normalize_fill_value(value, dtype)
 
 
 def _with_object_codec(

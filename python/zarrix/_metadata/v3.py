@@ -52,13 +52,13 @@ from zarrix._metadata.grid_documents import (
 from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
 from zarrix._metadata.guess import chunks_of_bytes, guess_shards
 from zarrix._metadata.json import json_dumps
+from zarrix._metadata.literals import DEFAULT
 from zarrix._metadata.parsed_once import parsed_once
 from zarrix._runtime.config import config
 from zarrix._runtime.sizes import is_size, parse_size, size_text
 from zarrix._stores.keys import ZARR_JSON
 
 __all__ = [
-    "DEFAULT",
     "array_document",
     "attributes_document",
     "group_document",
@@ -71,15 +71,6 @@ __all__ = [
     "parse_group",
 ]
 
-
-class _Default:
-    """The default of arguments for which every other value has a meaning."""
-
-    def __repr__(self) -> str:
-        return "DEFAULT"
-
-
-DEFAULT: Any = _Default()
 
 _ARRAY_KEYS = (
     "zarr_format",
