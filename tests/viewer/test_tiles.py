@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import zarrix as zarr
@@ -144,12 +146,45 @@ def test_values_along_a_short_axis_come_together() -> None:
     assert found["chunk"] == [0, 1, 1]
 
 
-def test_a_damaged_chunk_is_one_sentence() -> None:
+def test_chunks_beside_a_damaged_one_are_read() -> None:
+    store: dict[str, bytes] = {}
+    zarr.array(np.arange(100, dtype="f4").reshape(10, 10), chunks=(3, 4), store=store)
+    store["1.2"] = store["3.0"] = b"damaged"
+    client = Client(viewer.app(zarr.open(store, mode="r")))
+    found = client.get("/api/tile", sel="1:,2:")
+    expected = np.arange(100, dtype="f4").reshape(10, 10)[1:, 2:].copy()
+    expected[2:5, 6:8] = expected[8:, :2] = 0
+    assert np.array_equal(found.array(), expected)
+    told = json.loads(found.headers["x-zarrix-damage"])
+    assert sorted(told["boxes"]) == [[[2, 5], [6, 8]], [[8, 9], [0, 2]]]
+    assert (found.headers["x-zarrix-min"], found.headers["x-zarrix-max"]) == ("12.0", "99.0")
+    counted = client.get("/api/stats").json()
+    assert (counted["count"], counted["damaged"]) == (100 - 6 - 4, 10)
+    step = client.get("/api/tile", sel="::-2,::3")
+    lost = np.zeros((5, 4), bool)
+    for box in json.loads(step.headers["x-zarrix-damage"])["boxes"]:
+        lost[tuple(slice(*ends) for ends in box)] = True
+    assert np.argwhere(lost).tolist() == [[0, 0], [0, 1], [2, 3], [3, 3]]
+
+
+def test_numbers_far_from_zero_are_differences() -> None:
+    values = np.uint64(2**63) + np.array([[7, 3], [900, 4]], "u8")
+    found = Client(viewer.app(zarr.array(values))).get("/api/tile")
+    assert found.array().tolist() == [[4, 0], [897, 1]]
+    assert found.headers["x-zarrix-offset"] == str(2**63 + 3)
+    times = 1.7e9 + np.arange(6.0).reshape(2, 3)
+    found = Client(viewer.app(zarr.array(times))).get("/api/tile")
+    assert found.array().ravel().tolist() == [0, 1, 2, 3, 4, 5]
+    near = Client(viewer.app(zarr.array(np.array([-(2**62), 2**62])))).get("/api/tile")
+    assert "x-zarrix-offset" not in near.headers
+
+
+def test_a_tile_without_a_sound_chunk_is_one_sentence() -> None:
     store: dict[str, bytes] = {}
     zarr.array(np.arange(100), chunks=10, store=store)
     store["3"] = b"damaged"
     client = Client(viewer.app(zarr.open(store, mode="r")))
-    found = client.get("/api/tile")
+    found = client.get("/api/tile", sel="30:40")
     assert found.status == 422
     assert found.json()["kind"] == "corrupt-chunk"
     assert "3" in found.json()["error"]

@@ -13,7 +13,7 @@ export type Axes = { y?: number; x?: number; c?: number | null };
 
 export interface Channel {
   name: string;
-  color: string;
+  color: string | null;
   range: [number, number] | null;
   active: boolean;
 }
@@ -79,7 +79,7 @@ export interface GroupNode {
   attributes: Record<string, unknown>;
   attributes_truncated: boolean;
   badges: string[];
-  members: number;
+  members?: number | null;
   first: string | null;
 }
 
@@ -117,12 +117,26 @@ export interface Tile {
   min: number | null;
   max: number | null;
   headers: Record<string, string>;
+  /** What the numbers are differences from; null if they are the values. */
+  origin: Origin | null;
+  /** Where chunks do not decode: begin and end along each axis of the tile. */
+  damage: { boxes: [number, number][][]; sentence: string } | null;
 }
 
+export interface Origin { text: string; count: string }
+
 export interface Value { text?: string; texts?: string[]; dtype: string; chunk: number[] }
-export interface Cells { shape: number[]; cells: string[] }
+export interface Cells {
+  shape: number[];
+  cells: string[];
+  /** The fields of structured elements, and the text of each. */
+  columns?: string[];
+  rows?: string[][];
+}
 export interface Series {
   axis: number;
+  /** The first index, and how many follow. */
+  begin: number;
   length: number;
   step: number;
   min: (number | null | string)[];
@@ -151,6 +165,7 @@ export interface Stats {
   nan: number;
   inf: number;
   fill?: number;
+  damaged?: number;
   min: number | string | null;
   max: number | string | null;
   mean: number | string | null;
@@ -192,7 +207,25 @@ export function asTile({ headers, body }: Answer): Tile {
     min: finite(headers["x-zarrix-min"]),
     max: finite(headers["x-zarrix-max"]),
     headers,
+    origin: "x-zarrix-origin" in headers ? { text: headers["x-zarrix-origin"], count: headers["x-zarrix-offset"] } : null,
+    damage: "x-zarrix-damage" in headers ? (JSON.parse(headers["x-zarrix-damage"]) as Tile["damage"]) : null,
   };
+}
+
+/** The difference of two origins. They are whole numbers of up to 64 bits, or floating-point ones. */
+export function difference(one: string, two: string): number {
+  const whole = /^-?\d+$/;
+  return whole.test(one) && whole.test(two) ? Number(BigInt(one) - BigInt(two)) : Number(one) - Number(two);
+}
+
+/** Makes the numbers of a tile differences from `origin`, as those of the other tiles are. */
+export function rebase(tile: Tile, origin: Origin): void {
+  const by = difference(tile.origin?.count ?? "0", origin.count);
+  if (by === 0) return;
+  const { data } = tile;
+  for (let at = 0; at < data.length; at++) data[at] += by;
+  if (tile.min !== null) tile.min += by;
+  if (tile.max !== null) tile.max += by;
 }
 
 export class Api {
@@ -224,8 +257,8 @@ export class Api {
   value = (path: string, index: string, field?: string, signal?: AbortSignal) =>
     this.json<Value>("value", { path, index, field }, signal);
   cells = (path: string, sel: string, field?: string) => this.json<Cells>("cells", { path, sel, field });
-  series = (path: string, axis: number, index: string, width: number, field?: string) =>
-    this.json<Series>("series", { path, axis, index, width, field });
+  series = (path: string, axis: number, index: string, width: number, field?: string, ends?: [number, number] | null) =>
+    this.json<Series>("series", { path, axis, index, width, field, begin: ends?.[0], end: ends?.[1] });
   stored = (path: string, sel: string) => this.json<Stored>("stored", { path, sel });
   chunk = (path: string, coords: number[]) =>
     this.json<ChunkFacts>("chunk", { path, coords: coords.join(",") });

@@ -24,13 +24,26 @@ function takeToken(): string {
 function startPage(root: HTMLElement): void {
   const viewer = new Viewer(new Api(new HttpTransport(takeToken())));
   draw(<App viewer={viewer} />, root);
+  let subject = "";
   void viewer.start(location.hash).then(() => {
+    subject = subjectOf(viewer);
     let timer = 0;
     effect(() => {
       const fragment = toFragment(viewer.toState());
       clearTimeout(timer);
-      // Browsers limit how often an address changes, and play changes it with each frame.
-      timer = window.setTimeout(() => history.replaceState(null, "", `#${fragment}`), 200);
+      const shown = subjectOf(viewer);
+      if (shown !== subject) {
+        // Other arrays are another page of the history: the back button returns to these.
+        subject = shown;
+        history.pushState(null, "", `#${fragment}`);
+      } else {
+        // Browsers limit how often an address changes, and play changes it with each frame.
+        // A step back or forth in the meantime is not overwritten.
+        const before = location.hash;
+        timer = window.setTimeout(() => {
+          if (location.hash === before) history.replaceState(null, "", `#${fragment}`);
+        }, 200);
+      }
     });
     effect(() => {
       const title = viewer.connection.hello.value?.title ?? "";
@@ -40,8 +53,16 @@ function startPage(root: HTMLElement): void {
   });
   addEventListener("hashchange", () => {
     takeToken();
-    if (location.hash.slice(1) !== toFragment(viewer.toState())) void viewer.start(location.hash);
+    if (location.hash.slice(1) === toFragment(viewer.toState())) return;
+    // What the address names is shown without a new page of the history.
+    subject = fromFragment(location.hash).panes.map(({ path, kind }) => `${path} ${kind ?? ""}`).join("\n");
+    void viewer.start(location.hash);
   });
+}
+
+/** The arrays that are shown, and as what: a change of it is a step that one goes back from. */
+function subjectOf(viewer: Viewer): string {
+  return viewer.panes.value.map((pane) => `${pane.node.path} ${pane.toState().kind ?? ""}`).join("\n");
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {

@@ -2,16 +2,16 @@
 //
 // There are two canvases. The lower one has the picture alone, whose pixels tests compare with NumPy;
 // the upper one is drawn again for each movement of the pointer.
-import type { ArrayNode, Axes, Level } from "./api";
+import { type ArrayNode, type Axes, type Level, rebase, type Tile } from "./api";
 import { hatch } from "./hatching";
 import { drawMarks } from "./marks";
 import { missingOf } from "./missing";
-import { type Look, paint } from "./paint/paint";
+import { type Layout, type Look, paint } from "./paint/paint";
 import {
   type Box, type Cuts, fitting, layoutOf, levelFor, onScreen, selection, tileCuts, tileSide, tilesIn, type Viewport,
   visible,
 } from "./plane";
-import { rangeOf } from "./range";
+import { channelRange, rangeOf } from "./range";
 import type { Pane, Viewer } from "./state";
 import type { Entry, Request } from "./tiles";
 
@@ -21,6 +21,8 @@ interface Placed {
   box: Box;
   axes: Axes;
   components: number;
+  /** Elements of the plane for each of the tile. */
+  factor: { y: number; x: number };
 }
 
 /** A tile of the picture, and what is loaded of it. */
@@ -120,6 +122,7 @@ export class Picture {
       box: scaled(tile, factorY, factorX, height, width),
       axes,
       components: pane.node.components,
+      factor: { y: factorY, x: factorX },
     }));
   }
 
@@ -146,8 +149,16 @@ export class Picture {
     const as = this.as;
     return {
       key: `tile ${node.path} ${node.etag} ${field ?? ""} ${as} ${sel}`,
-      load: (api, signal) => api.tile(node.path, sel, field, as, signal),
+      load: (api, signal) => api.tile(node.path, sel, field, as, signal).then((tile) => this.based(tile)),
     };
+  }
+
+  // The first tile decides what the numbers of all are differences from.
+  private based(tile: Tile): Tile {
+    const { origin } = this.pane;
+    origin.value ??= tile.origin;
+    if (origin.value) rebase(tile, origin.value);
+    return tile;
   }
 
   // The whole plane first, and above it what is seen, which has more detail.
@@ -175,11 +186,12 @@ export class Picture {
       return {
         request: {
           key: `overview ${node.etag} ${JSON.stringify(params)}`,
-          load: (api, signal) => api.overview(params, signal),
+          load: (api, signal) => api.overview(params, signal).then((tile) => this.based(tile)),
         },
         box: scaled(part, factorY, factorX, this.pane.extent.height, this.pane.extent.width),
         axes,
         components: this.pane.node.components,
+        factor: { y: factorY, x: factorX },
       };
     });
   }
@@ -210,7 +222,7 @@ export class Picture {
     this.drawTiles(view, tiles, look);
     this.drawMissing(view, index);
     this.drawMarks(view);
-    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || [])[0] ?? "";
+    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     this.publish(view, index, look, complete);
@@ -223,18 +235,26 @@ export class Picture {
   private lookOf(tiles: Drawable[], complete: boolean): Look {
     const { pane } = this;
     const look = { ...pane.look.value };
+    if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || (pane.found.value !== null && !pane.perFrame.value)) return look;
-    const loaded = tiles.flatMap(({ place, entry }) => {
-      const tile = entry?.tile;
-      return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
-    });
-    const range = rangeOf(loaded, pane.kind.value);
+    const range = rangeOf(loadedOf(tiles), pane.kind.value);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
       pane.adaptScale(range);
     }
     return { ...look, range };
+  }
+
+  /** The look with a range for each channel of which none is chosen or known. */
+  private channelsOf(look: Look, tiles: Drawable[], complete: boolean): Look {
+    const { pane } = this;
+    const known = pane.perFrame.value ? [] : pane.foundChannels.value;
+    const chosen = pane.channels.value;
+    if (chosen.every(({ range }, at) => range ?? known[at])) return look;
+    const ranges = chosen.map(({ range }, at) => range ?? known[at] ?? channelRange(loadedOf(tiles), at));
+    if (complete && !pane.perFrame.value) pane.foundChannels.value = ranges;
+    return { ...look, channels: look.channels.map((channel, at) => ({ ...channel, range: ranges[at] ?? channel.range })) };
   }
 
   private clear(view: Viewport): void {
@@ -254,8 +274,52 @@ export class Picture {
         continue;
       }
       this.painted(entry, place, look, lookKey);
-      const rect = onScreen(view, place.box);
-      if (entry.canvas) lower.drawImage(entry.canvas, rect.left, rect.top, rect.width, rect.height);
+      if (entry.canvas) this.drawTile(view, place, entry.tile, entry.canvas);
+      this.drawDamage(view, place, entry.tile);
+    }
+  }
+
+  private drawTile(view: Viewport, place: Placed, tile: Tile | null, canvas: HTMLCanvasElement): void {
+    const { lower } = this;
+    const rect = onScreen(view, place.box);
+    const cells = (tile?.headers["x-zarrix-cells"] ?? "").split(",").map(Number);
+    if (cells.length !== 4) {
+      lower.drawImage(canvas, rect.left, rect.top, rect.width, rect.height);
+      return;
+    }
+    // Each element stands for a cell, and the last ones reach beyond the plane.
+    const [y0, x0, height, width] = cells;
+    const { factor } = place;
+    const whole = onScreen(view, {
+      y0: y0 * factor.y,
+      y1: (y0 + canvas.height * height) * factor.y,
+      x0: x0 * factor.x,
+      x1: (x0 + canvas.width * width) * factor.x,
+    });
+    const smoothed = lower.imageSmoothingEnabled;
+    lower.save();
+    lower.beginPath();
+    lower.rect(rect.left, rect.top, rect.width, rect.height);
+    lower.clip();
+    lower.imageSmoothingEnabled = smoothed && tile?.headers["x-zarrix-quality"] !== "coarse";
+    lower.drawImage(canvas, whole.left, whole.top, whole.width, whole.height);
+    lower.restore();
+  }
+
+  /** Hatches the chunks of a tile that do not decode. */
+  private drawDamage(view: Viewport, place: Placed, tile: Tile | null): void {
+    if (!tile?.damage) return;
+    const { axes, factor, box } = place;
+    const kept = [axes.y, axes.x, axes.c].filter((axis): axis is number => typeof axis === "number").sort((a, b) => a - b);
+    const [y, x] = [kept.indexOf(axes.y as number), kept.indexOf(axes.x as number)];
+    for (const ends of tile.damage.boxes) {
+      const part = {
+        y0: box.y0 + ends[y][0] * factor.y,
+        y1: Math.min(box.y1, box.y0 + ends[y][1] * factor.y),
+        x0: box.x0 + ends[x][0] * factor.x,
+        x1: Math.min(box.x1, box.x0 + ends[x][1] * factor.x),
+      };
+      this.fill(view, part, hatch(this.lower, "broken"));
     }
   }
 
@@ -325,6 +389,14 @@ export class Picture {
     upper.clearRect(0, 0, canvas.width, canvas.height);
     drawMarks(upper, view, viewer, pane);
   }
+}
+
+/** The tiles that are loaded, and how their elements lie. */
+function loadedOf(tiles: Drawable[]): { tile: Tile; layout: Layout }[] {
+  return tiles.flatMap(({ place, entry }) => {
+    const tile = entry?.tile;
+    return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
+  });
 }
 
 function scaled(box: Box, factorY: number, factorX: number, height: number, width: number): Box {

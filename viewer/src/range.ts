@@ -21,6 +21,27 @@ export function rangeOf(tiles: { tile: Tile; layout: Layout }[], kind: Kind): [n
   return low === high ? [low, low + 1] : [low, high];
 }
 
+/** From the smallest to the largest finite value of one channel; null where none has one. */
+export function channelRange(tiles: { tile: Tile; layout: Layout }[], channel: number): [number, number] | null {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { tile, layout } of tiles) {
+    const { height, width, sy, sx, sc } = layout;
+    const numbers = numbersOf(tile.type);
+    const bits = asBits(tile.data);
+    for (let y = 0; y < height; y++) {
+      for (let x = 0, at = y * sy + channel * sc; x < width; x++, at += sx) {
+        const value = numbers ? numbers[bits[at]] : bits[at];
+        // Comparisons with NaN are false.
+        if (value < low && value > Number.NEGATIVE_INFINITY) low = value;
+        if (value > high && value < Number.POSITIVE_INFINITY) high = value;
+      }
+    }
+  }
+  if (low > high) return null;
+  return low === high ? [low, low + 1] : [low, high];
+}
+
 /** The length of the longest pair of components that is finite; -1 if there is none. */
 function largestPair({ type, data }: Tile, { height, width, sy, sx, sc }: Layout): number {
   const numbers = numbersOf(type);

@@ -1,7 +1,8 @@
 // The state of one viewer, as signals, and what can be done with it.
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import {
-  type Api, type ArrayNode, type Axes, type Guess, type Kind, type Node, PICTURES, type Related, type Stored,
+  type Api, type ArrayNode, type Axes, type Guess, type Kind, type Node, type Origin, PICTURES, type Related,
+  type Stored,
 } from "./api";
 import { Connection } from "./connection";
 import { fromFragment, type PaneState, parseSelection, type State } from "./fragment";
@@ -28,7 +29,11 @@ export class Pane {
   readonly transform: Signal<Transform>;
   scaleChosen: boolean;
   readonly outlines = signal(false);
-  readonly channels: Signal<ChannelLook[]>;
+  readonly channels: Signal<ChannelChoice[]>;
+  /** The ranges in use of channels of which none is chosen. */
+  readonly foundChannels: Signal<([number, number] | null)[]> = signal([]);
+  /** What the numbers of tiles are differences from. */
+  readonly origin: Signal<Origin | null> = signal(null);
   readonly ready = signal(false);
   readonly message = signal("");
   readonly quality = signal("");
@@ -49,7 +54,7 @@ export class Pane {
     const kind = state.kind && allKinds(node).includes(state.kind) ? state.kind : guess.kind;
     this.kind = signal(kind);
     this.axes = signal(checkedAxes(state.axes, node) ?? axesFor(node, kind));
-    this.field = signal(state.field ?? node.fields?.[0]?.name);
+    this.field = signal(state.field ?? (kind === "struct" ? undefined : node.fields?.[0]?.name));
     this.range = signal(state.range ?? usualRange(guess, kind));
     this.map = signal(state.map && (MAPS as readonly string[]).includes(state.map) ? state.map : usualMap(kind));
     this.transform = signal(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
@@ -87,7 +92,10 @@ export class Pane {
     map: this.map.value,
     transform: this.transform.value,
     outlines: this.outlines.value,
-    channels: this.channels.value,
+    channels: this.channels.value.map((channel, at) => ({
+      ...channel,
+      range: channel.range ?? this.foundChannels.value[at] ?? [0, 1],
+    })),
   }));
 
   dimension(axis: number): string {
@@ -115,6 +123,8 @@ export class Pane {
       this.map.value = usualMap(kind);
       this.transform.value = "linear";
       this.channels.value = usualChannels(this.node, this.axes.value);
+      this.foundChannels.value = [];
+      if (PICTURES.includes(kind)) this.field.value ??= this.node.fields?.[0]?.name;
     });
   }
 
@@ -128,7 +138,7 @@ export class Pane {
     if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
     if (this.transform.value !== "linear") state.transform = this.transform.value;
     if (this.outlines.value) state.outlines = true;
-    if (this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
+    if (this.field.value !== undefined && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
   }
 }
@@ -182,12 +192,14 @@ function usualMap(kind: Kind): string {
 
 const CHANNEL_COLOURS = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#ff00ff", "#00ffff", "#ffff00", "#ff8000"];
 
-function usualChannels(node: ArrayNode, axes: Axes): ChannelLook[] {
+/** How a channel is drawn; without a range, from its smallest to its largest value. */
+export type ChannelChoice = Omit<ChannelLook, "range"> & { range: [number, number] | null };
+
+function usualChannels(node: ArrayNode, axes: Axes): ChannelChoice[] {
   const count = typeof axes.c === "number" ? Math.min(8, node.shape[axes.c]) : 1;
   const known = node.guess.channels ?? [];
-  const range = node.guess.range ?? [0, node.tile === "u1" ? 255 : node.tile === "u2" ? 65535 : 1];
   return Array.from({ length: count }, (_, index) => ({
-    range: known[index]?.range ?? (range as [number, number]),
+    range: known[index]?.range ?? node.guess.range,
     color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
     active: known[index]?.active ?? true,
   }));
@@ -261,6 +273,9 @@ export class Viewer {
       if (!this.node.value) this.node.value = panes[0]?.node ?? this.connection.hello.value?.root ?? null;
       this.at.value = state.at;
       this.view.value = state.view ?? null;
+      this.region.value = null;
+      this.series.value = null;
+      this.cursor.value = null;
       if (state.sel !== undefined && panes[0]) this.select(panes[0], state.sel);
     });
     for (const pane of panes) this.relate(pane);

@@ -18,6 +18,7 @@ __all__ = [
     "chunk_range",
     "decoded_bytes",
     "is_affordable",
+    "is_listable",
     "item_bytes",
     "touched",
 ]
@@ -86,6 +87,11 @@ def _excess(array: Any, axes: Any) -> str | None:
 def is_affordable(array: Any, axes: Any, most_bytes: int = MOST_DECODED_BYTES) -> bool:
     """Whether one request may read a selection: by its chunks, stored or not, and their bytes."""
     return decoded_bytes(array, axes) <= most_bytes and _excess(array, axes) is None
+
+
+def is_listable(array: Any, axes: Any) -> bool:
+    """Whether one request may ask which of the chunks that a selection touches are stored."""
+    return _excess(array, axes) is None
 
 
 def check_touched(array: Any, axes: Any) -> None:

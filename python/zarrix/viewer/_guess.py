@@ -76,6 +76,8 @@ def guess(
     if tile_type(dtype) is None:
         return _without_numbers(shape, dtype)
     plane = plane_of(shape, dims)
+    if plane is None and dtype.kind in "mM":
+        return Guess("table", {"x": 0}, None, ["table"], "times along one axis")
     if plane is None:
         return Guess("line", {"x": len(shape) - 1}, None, ["line", "table"], "one axis")
     found = _pictures(path, shape, dtype, plane)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from zarrix.viewer._answers import Answer, fits, json_answer
 from zarrix.viewer._axes import dims_of, units_of
 from zarrix.viewer._badges import badges_of
 from zarrix.viewer._codec_words import codec_words
-from zarrix.viewer._guess import guess
+from zarrix.viewer._guess import Guess, guess
 from zarrix.viewer._limits import MOST_ATTRIBUTE_BYTES
 from zarrix.viewer._ome import channels_of
 from zarrix.viewer._parameters import Parameters
@@ -55,15 +56,20 @@ def document_of(roots: Roots, path: str, *, anew: bool = False) -> dict[str, Any
     if is_array(found):
         return {**both, **_array(roots, path, found)}
     levels = levels_of(roots, path, None)
+    # One listing; a remote store is not asked for a count.
+    members = None if roots.is_remote(path) else len(roots.names(path))
     multiscale = {"levels": levels} if levels else None
-    return {**both, "kind": "group", "multiscale": multiscale, "first": first_array(roots, path)}
+    return {**both, "kind": "group", "members": members, "multiscale": multiscale,
+            "first": first_array(roots, path)}  # fmt: skip
 
 
 def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
     parent = roots.parent(path)
     dims = dims_of(array, parent)
     guessed = guess(path or roots.name_of(path), array.shape, array.dtype, dims)
-    described = {} if parent is None else parent.attrs.asdict()
+    channels = channels_of({} if parent is None else parent.attrs.asdict())
+    if channels and guessed.axes.get("c") is not None:
+        guessed = _with_channels(guessed, len(channels), array.shape)
     metadata = metadata_of(array)
     sharded = metadata.shard_codec is not None
     return {
@@ -84,11 +90,20 @@ def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
         "nbytes": array.nbytes,
         "store": type(array.store).__name__,
         "remote": roots.is_remote(path),
-        "guess": {**guessed.document(), "channels": channels_of(described)},
+        "guess": {**guessed.document(), "channels": channels},
         "kinds": guessed.kinds,
         "levels": levels_of(roots, path, array),
         "etag": hashlib.blake2b(nodes.array_document(metadata), digest_size=8).hexdigest(),
     }
+
+
+def _with_channels(guessed: Guess, count: int, shape: Sequence[int]) -> Guess:
+    """The guess for an image whose channels are described: all of these."""
+    if count != shape[guessed.axes["c"]] or "channels" not in guessed.kinds:
+        return guessed
+    kinds = ["channels", *(kind for kind in guessed.kinds if kind != "channels")]
+    reason = f"{count} channels that omero describes"
+    return dataclasses.replace(guessed, kind="channels", range=None, kinds=kinds, reason=reason)
 
 
 def _fields(dtype: Any) -> list[dict[str, Any]] | None:

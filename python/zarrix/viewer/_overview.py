@@ -2,7 +2,8 @@
 
 If every n-th element can be read within the limit, that is the picture ("step"). Otherwise only
 some chunks are decoded, and each gives one element ("coarse"); a front end asks again for parts of
-the plane, which are finer.
+the plane, which are finer. Where chunks are missing, those that are stored are chosen
+(`zarrix.viewer._sparse`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from zarrix.viewer._limits import MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
+from zarrix.viewer._sparse import sparse_overview
 from zarrix.viewer._tile import octets
 
 __all__ = ["overview"]
@@ -38,16 +40,43 @@ def overview(roots: Roots, parameters: Parameters) -> Answer:
         by = max(1, -(-count // side))
         axes[axis] = (start, step * by, -(-count // by))
     quality = "exact" if all(axes[axis][1] == 1 for axis in shown) else "step"
+    form = parameters.choice("as", "raw", "label")
+    cells = [axes[axis][0] for axis in shown] + [axes[axis][1] for axis in shown]
     if not is_affordable(array, axes):
+        sparse = sparse_overview(array, parameters, side, shown)
+        if sparse is not None:
+            return octets(sparse.values, form, _described(sparse.cells), sparse.known)
         axes, quality = _coarse(array, axes, shown), "coarse"
+        cells[2:] = [axes[axis][1] for axis in shown]
     size = math.prod(1 if isinstance(one, int) else one[2] for one in axes)
     if size > MOST_ELEMENTS:
         raise Refused(413, f"{size:,} elements are more than {MOST_ELEMENTS:,}", "too-large")
     values = read(array, axes, parameters.cancel, parameters.field(array))
-    steps = ",".join(str(axes[axis][1]) for axis in shown)
-    begins = ",".join(str(axes[axis][0]) for axis in shown)
-    more = {"x-zarrix-step": steps, "x-zarrix-begin": begins, "x-zarrix-quality": quality}
-    return octets(values, parameters.choice("as", "raw", "label"), more)
+    steps = _listed([axes[axis][1] for axis in shown])
+    begins = _listed([axes[axis][0] for axis in shown])
+    more = {
+        "x-zarrix-step": steps,
+        "x-zarrix-begin": begins,
+        "x-zarrix-quality": quality,
+        # Where the first element of the answer is drawn, and how large each one is.
+        "x-zarrix-cells": _listed(cells),
+    }
+    return octets(values, form, more)
+
+
+def _described(cells: list[int]) -> dict[str, str]:
+    """The headers of an overview whose elements are those of chunks."""
+    begin, step = cells[:2], cells[2:]
+    return {
+        "x-zarrix-step": _listed(step),
+        "x-zarrix-begin": _listed([a + b // 2 for a, b in zip(begin, step, strict=True)]),
+        "x-zarrix-quality": "coarse",
+        "x-zarrix-cells": _listed(cells),
+    }
+
+
+def _listed(numbers: list[int]) -> str:
+    return ",".join(map(str, numbers))
 
 
 def _coarse(array: Any, axes: list[Any], shown: list[int]) -> list[Any]:

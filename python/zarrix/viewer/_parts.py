@@ -16,7 +16,7 @@ from zarrix._engine import CancelToken
 from zarrix._errors import CallCancelledError
 from zarrix.viewer._cost import check_cost, decoded_bytes, touched
 
-__all__ = ["check_going", "key_of_axes", "parts_of", "read"]
+__all__ = ["check_going", "divided", "key_of_axes", "parts_of", "read"]
 
 _PART_BYTES = 32 * 2**20
 _PART_VALUES = 2**13
@@ -75,15 +75,25 @@ def parts_of(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
     while waiting:
         part = waiting.pop()
         is_large = decoded_bytes(array, part) > _PART_BYTES or touched(grid, part) > _PART_VALUES
-        axis = _longest(array, part) if is_large else None
-        if axis is None:
+        halves = divided(array, part) if is_large else None
+        if halves is None:
             yield part
-            continue
-        start, step, count = part[axis]
-        middle = _border(metadata_of(array).inner_grid[axis], start, step, count)
-        for begin, length in ((0, middle), (middle, count - middle)):
-            half = (start + begin * step, step, length)
-            waiting.append((*part[:axis], half, *part[axis + 1 :]))
+        else:
+            waiting.extend(halves)
+
+
+def divided(array: Any, part: Any) -> list[tuple[Any, ...]] | None:
+    """The axes of two parts of a selection, at a border of chunks; None if it is in one chunk."""
+    axis = _longest(array, part)
+    if axis is None:
+        return None
+    start, step, count = part[axis]
+    middle = _border(metadata_of(array).inner_grid[axis], start, step, count)
+    found = []
+    for begin, length in ((0, middle), (middle, count - middle)):
+        half = (start + begin * step, step, length)
+        found.append((*part[:axis], half, *part[axis + 1 :]))
+    return found
 
 
 def _longest(array: Any, part: Any) -> int | None:

@@ -43,7 +43,7 @@ ROUTES: dict[str, Route] = {
     "chunk": Route("_stored", ("path", "coords")),
     "plan": Route("_stored", ("path", "sel")),
     "stats": Route("_stats", ("path", "sel", "field", "bins", "range"), 160 * 2**20),
-    "series": Route("_stats", ("path", "axis", "index", "width", "field")),
+    "series": Route("_stats", ("path", "axis", "index", "width", "field", "begin", "end")),
     "crops": Route("_crops", ("path", "shape", "n", "seed"), 64 * 2**20),
     "code": Route("_export", ("path", "sel")),
     "npy": Route("_export", ("path", "sel"), 160 * 2**20),

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.access import metadata_of
-from zarrix.viewer._cost import decoded_bytes, is_affordable
+from zarrix._array.stored import box_of
+from zarrix._engine import CancelToken
+from zarrix.viewer._cost import decoded_bytes, is_affordable, is_listable
+from zarrix.viewer._stored import sizes_of
 
 __all__ = ["sampled"]
 
@@ -16,19 +19,22 @@ _SAMPLE_BYTES = 32 * 2**20
 _MOST_CHUNKS = 256
 
 
-def sampled(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
+def sampled(array: Any, axes: Any, cancel: CancelToken) -> Iterator[tuple[Any, ...]]:
     """The axes of chunks that the selection touches, drawn at random, with one element or more.
 
-    A chunk larger than the sample is left out, so that the sample may be empty.
+    Where chunks are missing, only those that are stored are drawn. A chunk larger than the sample
+    is left out, so that the sample may be empty.
     """
     rng = np.random.default_rng(0)
     grid = metadata_of(array).inner_grid
     left = _SAMPLE_BYTES
     seen: set[tuple[int, ...]] = set()
+    stored = _stored_parts(array, axes, cancel)
     for _ in range(_MOST_CHUNKS):
+        among = axes if stored is None else stored[int(rng.integers(len(stored)))]
         picked = [
             axis if isinstance(axis, int) else axis[0] + axis[1] * int(rng.integers(axis[2]))
-            for axis in axes
+            for axis in among
         ]
         extents = [one.find(at) for one, at in zip(grid, picked, strict=True)]
         coords = tuple(one.chunk for one in extents)
@@ -40,6 +46,25 @@ def sampled(array: Any, axes: Any) -> Iterator[tuple[Any, ...]]:
         if left < 0 or not is_affordable(array, parts):
             return
         yield tuple(parts)
+
+
+def _stored_parts(array: Any, axes: Any, cancel: CancelToken) -> list[list[Any]] | None:
+    """The parts of a selection in stored chunks (or shards); None if all are, or if unknown."""
+    if not is_listable(array, axes):
+        return None
+    grid = metadata_of(array).grid
+    box = box_of(grid, axes)
+    is_stored = sizes_of(array, box, cancel) >= 0
+    if is_stored.all() or not is_stored.any():
+        return None
+    found = []
+    for at in np.argwhere(is_stored).tolist():
+        extents = [axis.chunk(begin + one)
+                   for axis, (begin, _), one in zip(grid, box, at, strict=True)]  # fmt: skip
+        part = [_within(*pair) for pair in zip(axes, extents, strict=True)]
+        if all(isinstance(one, int) or one[2] > 0 for one in part):
+            found.append(part)
+    return found or None
 
 
 def _within(axis: Any, extent: Any) -> Any:

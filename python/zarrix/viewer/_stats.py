@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._errors import CodecError, CorruptChunkError
 from zarrix.jobs._operations.bit_counts import is_counted_exactly
 from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._cost import check_touched, decoded_bytes, is_affordable
 from zarrix.viewer._counted import Counted
+from zarrix.viewer._damaged import read_around
 from zarrix.viewer._limits import MOST_DECODED_BYTES
 from zarrix.viewer._parameters import Parameters, Selected
 from zarrix.viewer._parts import check_going, key_of_axes, parts_of
@@ -37,9 +39,13 @@ def _numbers(array: Any, field: str | None) -> np.dtype[Any]:
 def _read(array: Any, axes: Any, field: str | None) -> Any:
     key = key_of_axes(axes)
     found = array.get_basic_selection(key, fields=field) if field else array[key]
-    found = np.asarray(found).reshape(-1)
+    return _flat(np.asarray(found))
+
+
+def _flat(values: Any) -> Any:
     # Types of ml_dtypes have no ufuncs for all of this.
-    return found.astype("f4") if found.dtype.kind == "V" else found
+    values = values.reshape(-1)
+    return values.astype("f4") if values.dtype.kind == "V" else values
 
 
 def stats(roots: Roots, parameters: Parameters) -> Answer:
@@ -51,12 +57,23 @@ def stats(roots: Roots, parameters: Parameters) -> Answer:
     most = _MOST_COUNTED if is_counted_exactly(dtype) else _MOST_HELD
     ends = parameters.ends("range")
     exact = is_affordable(array, selected.axes, most)
+    damaged = 0
     found = Counted(dtype, None if field else array.fill_value)
-    for part in parts_of(array, selected.axes) if exact else sampled(array, selected.axes):
-        check_going(parameters.cancel)
-        found.add(_read(array, part, field))
+    cancel = parameters.cancel
+    for part in parts_of(array, selected.axes) if exact else sampled(array, selected.axes, cancel):
+        check_going(cancel)
+        try:
+            found.add(_read(array, part, field))
+        except (CorruptChunkError, CodecError):
+            values, damage = read_around(array, part, cancel, field)
+            if damage is not None:
+                is_lost = damage.mask(values.shape)
+                damaged += int(np.count_nonzero(is_lost))
+                values = values[~is_lost]
+            found.add(_flat(values))
     histogram, edges = found.histogram(ends, bins)
-    return json_answer({**found.document(), "histogram": histogram, "edges": edges, "exact": exact})
+    told = {"histogram": histogram, "edges": edges, "exact": exact, "damaged": damaged}
+    return json_answer({**found.document(), **told})
 
 
 def series(roots: Roots, parameters: Parameters) -> Answer:
@@ -67,7 +84,9 @@ def series(roots: Roots, parameters: Parameters) -> Answer:
     at = parameters.wholes("index", 64)
     if not array.ndim or len(at) != array.ndim:
         raise Refused(400, f"index has {len(at)} numbers, and the array {array.ndim} axes")
-    items = [":" if i == axis else str(one) for i, one in enumerate(at)]
+    first = parameters.whole("begin", 0, 0, array.shape[axis])
+    end = parameters.whole("end", array.shape[axis], first, array.shape[axis])
+    items = [f"{first}:{end}" if i == axis else str(one) for i, one in enumerate(at)]
     selected = Selected(",".join(items), array)
     field = parameters.field(array)
     _numbers(array, field)
@@ -75,20 +94,21 @@ def series(roots: Roots, parameters: Parameters) -> Answer:
     if needed > _MOST_STREAMED:
         raise Refused(413, f"this curve decodes {needed / 2**30:.1f} GiB of chunks", "too-large")
     check_touched(array, selected.axes)
-    length = array.shape[axis]
+    length = end - first
     step = max(1, -(-length // width))
     count = -(-length // step)
     low, high = np.full(count, np.nan), np.full(count, np.nan)
     for part in parts_of(array, selected.axes):
         check_going(parameters.cancel)
         values = _read(array, part, field).astype("f8")
-        begin = part[axis][0]
+        begin = part[axis][0] - first
         bins = np.arange(begin, begin + values.size) // step
         np.fmin.at(low, bins, values)
         np.fmax.at(high, bins, values)
     return json_answer(
         {
             "axis": axis,
+            "begin": first,
             "length": length,
             "step": step,
             "min": _nullable(low),

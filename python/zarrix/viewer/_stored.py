@@ -29,7 +29,7 @@ from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._parts import check_going
 from zarrix.viewer._roots import Roots
 
-__all__ = ["chunk", "plan", "stored"]
+__all__ = ["chunk", "plan", "sizes_of", "stored"]
 
 # Shards whose index is read, and entries of all these indexes.
 _MOST_INDEXES = 1024
@@ -48,7 +48,7 @@ def stored(roots: Roots, parameters: Parameters) -> Answer:
     outer = box_of(metadata.grid, axes)
     # All chunks of the box, also those between the steps.
     check_touched(array, [_without_step(axis) for axis in axes])
-    sizes = _sizes(array, outer, parameters.cancel)
+    sizes = sizes_of(array, outer, parameters.cancel)
     if metadata.shard_codec is None:
         return json_answer({**_runs(sizes, outer), "unit": "chunk", "shards": None})
     shards = _runs(sizes, outer)
@@ -67,7 +67,7 @@ def _without_step(axis: Any) -> Any:
     return min(start, last), 1, abs(last - start) + 1 if count else 0
 
 
-def _sizes(array: Any, box: Box, cancel: CancelToken) -> Any:
+def sizes_of(array: Any, box: Box, cancel: CancelToken) -> Any:
     """`stored_sizes`, in steps between which the request can end."""
     lengths = [end - begin for begin, end in box]
     count = math.prod(lengths)

@@ -20,6 +20,8 @@ __all__ = ["cells", "dtype_text", "exact", "value"]
 _LONGEST = 200
 _LONGEST_DTYPE = 1000
 _MOST_VALUES = 16
+# Fields of structured elements that are columns of a table.
+_MOST_COLUMNS = 20
 
 
 def dtype_text(dtype: Any) -> str:
@@ -58,7 +60,12 @@ def cells(roots: Roots, parameters: Parameters) -> Answer:
     if selected.size > MOST_CELLS:
         raise Refused(413, f"{selected.size:,} cells are more than {MOST_CELLS:,}", "too-large")
     values = _elements(array, selected, parameters)
-    return json_answer({"shape": selected.shape, "cells": [exact(one) for one in values]})
+    found: dict[str, Any] = {"shape": selected.shape, "cells": [exact(one) for one in values]}
+    if array.dtype.names and parameters.field(array) is None:
+        names = array.dtype.names[:_MOST_COLUMNS]
+        found["columns"] = names
+        found["rows"] = [[exact(one[name]) for name in names] for one in values]
+    return json_answer(found)
 
 
 def _elements(array: Any, selected: Selected, parameters: Parameters) -> list[Any]:

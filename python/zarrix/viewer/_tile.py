@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from typing import Any
 
 import numpy as np
 
 from zarrix.viewer._answers import Answer, Refused
+from zarrix.viewer._damaged import read_around
 from zarrix.viewer._limits import MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
-from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
 from zarrix.viewer._tile_types import as_labels, as_tile
 
 __all__ = ["octets", "tile"]
+
+# Characters of a header that says why a chunk does not decode.
+_MOST_SENTENCE = 300
 
 
 def tile(roots: Roots, parameters: Parameters) -> Answer:
@@ -25,14 +29,21 @@ def tile(roots: Roots, parameters: Parameters) -> Answer:
         raise Refused(
             413, f"{selected.size:,} elements are more than {MOST_ELEMENTS:,}", "too-large"
         )
-    values = read(array, selected.axes, parameters.cancel, parameters.field(array))
-    return octets(values, parameters.choice("as", "raw", "label"))
+    values, damage = read_around(array, selected.axes, parameters.cancel, parameters.field(array))
+    form = parameters.choice("as", "raw", "label")
+    if damage is None:
+        return octets(values, form)
+    told = {"boxes": damage.boxes, "sentence": damage.sentence[:_MOST_SENTENCE]}
+    is_read = ~damage.mask(values.shape)
+    return octets(values, form, {"x-zarrix-damage": json.dumps(told)}, is_read)
 
 
-def octets(values: Any, form: str = "raw", more: dict[str, str] | None = None) -> Answer:
-    """Values as an answer; its headers say what they are."""
+def octets(
+    values: Any, form: str = "raw", more: dict[str, str] | None = None, known: Any = None
+) -> Answer:
+    """Values as an answer; its headers say what they are, and the range of those that are known."""
     try:
-        found, origin = (as_labels(values), None) if form == "label" else as_tile(values)
+        found, origin = (as_labels(values), None) if form == "label" else as_tile(values, known)
     except TypeError as error:
         raise Refused(400, str(error), "not-numbers") from error
     # Not `found.data`, which a browser's empty selection has no bytes of.
@@ -43,11 +54,11 @@ def octets(values: Any, form: str = "raw", more: dict[str, str] | None = None) -
         "x-zarrix-type": f"{found.dtype.kind}{found.dtype.itemsize}",
         # Not a promise about security: it only tells one version of a tile from the next.
         "etag": f'"{zlib.crc32(body):08x}-{len(body):x}"',
-        **_range(found),
+        **_range(found if known is None else found[known]),
         **(more or {}),
     }
     if origin is not None:
-        headers["x-zarrix-origin"] = origin
+        headers |= {"x-zarrix-origin": origin.text, "x-zarrix-offset": str(origin.number)}
     return Answer(body, 200, headers)
 
 

@@ -310,3 +310,78 @@ def test_verification_marks_what_does_not_decode(
     screen.page.get_by_role("button", name="Verify every chunk").click()
     screen.wait_text(".health", "1 broken")
     screen.wait_text(".broken", "c/1/0")
+
+
+def test_a_part_of_a_curve_is_read_again_down_to_its_samples(
+    screen: Screen, viewing: Callable[..., Any], tmp_path: Path
+) -> None:
+    data = np.zeros(1_000_000, "f4")
+    data[654_321] = 7
+    zarr.save_array(str(tmp_path / "long.zarr"), data)
+    screen.open(viewing(tmp_path / "long.zarr").address(), panes=0)
+    screen.wait_text(".frame.curve", "1000000 values along axis 0, from 0 to 7")
+    asked = len(screen.requests)
+    plot = screen.page.locator(".frame.curve .u-over")
+    box = plot.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    screen.page.mouse.move(box["x"] + 0.65 * box["width"], middle)
+    screen.page.mouse.down()
+    screen.page.mouse.move(box["x"] + 0.66 * box["width"], middle, steps=4)
+    screen.page.mouse.up()
+    screen.wait_text(".frame.curve", "from index 6")
+    assert any("begin=6" in url for url in screen.requests[asked:])
+    for _ in range(8):
+        before = screen.text(".frame.curve .quiet >> nth=1")
+        screen.page.get_by_role("button", name="Zoom in").click()
+        screen.wait(lambda was=before: screen.text(".frame.curve .quiet >> nth=1") != was)
+    assert "smallest and largest" not in screen.text(".frame.curve")
+    screen.page.locator(".frame.curve .u-over").hover()
+    screen.wait_text(".frame.curve output", ": 0")
+    screen.page.get_by_role("button", name="Whole curve").click()
+    screen.wait_text(".frame.curve", "1000000 values along axis 0, from 0 to 7")
+
+
+def test_the_back_button_returns_to_the_array_before(
+    screen: Screen, viewing: Callable[..., Any], scene: Path
+) -> None:
+    show(screen, viewing(scene), "frames", at=3)
+    screen.page.get_by_role("treeitem", name="flow").click()
+    screen.wait(lambda: "path=flow" in screen.page.url)
+    screen.page.get_by_label("kind").select_option("gray")
+    screen.wait(lambda: "kind%3Agray" in screen.page.url)
+    screen.page.go_back()
+    screen.wait(lambda: screen.page.get_by_label("kind").input_value() == "flow")
+    screen.page.go_back()
+    screen.wait(lambda: screen.page.locator(".pane h2").inner_text() == "frames")
+    screen.wait(lambda: screen.drawn().index.startswith("3,"))
+    screen.page.go_forward()
+    screen.wait(lambda: screen.page.locator(".pane h2").inner_text() == "flow")
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_pictures_and_panels_fit_any_window(
+    width: int, browser: Any, viewing: Callable[..., Any], scene: Path
+) -> None:
+    screen = Screen(browser, viewport={"width": width, "height": 760})
+    show(screen, viewing(scene), "frames")
+    page = screen.page
+
+    def side(selector: str) -> float:
+        box = page.locator(selector).first.bounding_box()
+        return 0 if box is None else box["width"]
+
+    for pressed in (False, True):
+        for name in ("Tree", "Facts"):
+            button = page.get_by_role("button", name=name, exact=True)
+            if (button.get_attribute("aria-pressed") == "true") != pressed:
+                button.click()
+            selector = "nav.tree" if name == "Tree" else "aside.side"
+            screen.wait(lambda at=selector, to=pressed: (page.locator(at).count() > 0) == to)
+            if pressed:
+                assert 150 < side(selector) <= width
+                assert page.locator(selector).get_by_text("flow" if name == "Tree" else "uint8")
+        least = 0.95 * width if not pressed or width < 900 else width - 250 - 330 - 5
+        assert side(".frame") >= least
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    screen.close()

@@ -14,8 +14,10 @@ export function App({ viewer }: { viewer: Viewer }) {
   const pictures = useRef(new Set<Picture>());
   const player = useMemo(() => new Player(viewer, () => [...pictures.current]), [viewer]);
   const help = useSignal(false);
-  const side = useSignal(true);
-  const tree = useSignal(true);
+  // In a narrow window, the panels lie above the picture, and are closed at first.
+  const narrow = matchMedia("(max-width: 900px)");
+  const side = useSignal(!narrow.matches);
+  const tree = useSignal(!narrow.matches);
   const root = useRef<HTMLDivElement>(null);
   const hello = viewer.connection.hello.value;
 
@@ -62,7 +64,10 @@ export function App({ viewer }: { viewer: Viewer }) {
         <h1>
           <bdi>{hello?.title ?? "zarrix view"}</bdi>
         </h1>
-        <button type="button" aria-pressed={tree.value} onClick={() => (tree.value = !tree.value)}>
+        <button type="button" aria-pressed={tree.value} onClick={() => {
+          tree.value = !tree.value;
+          if (narrow.matches) side.value = false;
+        }}>
           Tree
         </button>
         <button type="button" aria-pressed={viewer.showGrid.value} title="Draw the borders of chunks and shards (g)" onClick={() => (viewer.showGrid.value = !viewer.showGrid.value)}>
@@ -74,7 +79,10 @@ export function App({ viewer }: { viewer: Viewer }) {
         <button type="button" onClick={() => (viewer.view.value = null)} title="Show whole planes (0)">
           Fit
         </button>
-        <button type="button" aria-pressed={side.value} onClick={() => (side.value = !side.value)}>
+        <button type="button" aria-pressed={side.value} onClick={() => {
+          side.value = !side.value;
+          if (narrow.matches) tree.value = false;
+        }}>
           Facts
         </button>
         <button type="button" aria-expanded={help.value} onClick={() => (help.value = !help.value)}>
@@ -96,7 +104,7 @@ export function App({ viewer }: { viewer: Viewer }) {
       )}
       {tree.value && (
         <nav class="tree" aria-label="Arrays and groups">
-          {hello && <Tree viewer={viewer} />}
+          {hello && <Tree viewer={viewer} onChosen={() => narrow.matches && (tree.value = false)} />}
         </nav>
       )}
       <main class={`panes panes-${panes.length}`} aria-label="Panes">

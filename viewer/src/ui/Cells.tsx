@@ -1,5 +1,6 @@
 // Exact values as a table: two axes of numbers, text, structures, ragged arrays, scalars.
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Cells as Found } from "../api";
 import type { Pane, Viewer } from "../state";
@@ -47,6 +48,10 @@ export function Cells({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   }, [path, sel, pane.field.value, viewer.connection.offline.value]);
   const cells = found.value?.cells ?? [];
   const swapped = down !== null && across !== null && across < down;
+  const table = found.value;
+  if (table?.columns && table.rows) return <Fields pane={pane} table={table} begin={row.value} pages={down === null ? null : (
+    <Pages name={pane.dimension(down)} begin={row.value} step={ROWS} length={rows} onBegin={(begin) => (row.value = begin)} />
+  )} />;
   const shownColumns = across === null ? 1 : Math.min(COLUMNS, columns - column.value);
   const shownRows = down === null ? 1 : Math.min(ROWS, rows - row.value);
   const cell = (r: number, c: number) => cells[swapped ? c * shownRows + r : r * shownColumns + c] ?? "";
@@ -85,6 +90,39 @@ export function Cells({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
           </tbody>
         </table>
       )}
+    </div>
+  );
+}
+
+/** Structured elements: a row for each, and a column for each field. */
+function Fields({ pane, table, begin, pages }: { pane: Pane; table: Found; begin: number; pages: ComponentChildren }) {
+  return (
+    <div class="frame cells" tabIndex={0} role="region" aria-label={`Values of ${pane.node.path || "the array"}`}>
+      <p class="pages">{pages}</p>
+      <table>
+        <thead>
+          <tr>
+            <td />
+            {table.columns?.map((name) => (
+              <th scope="col" key={name}>
+                <bdi>{name}</bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows?.map((texts, r) => (
+            <tr key={r}>
+              <th scope="row">{begin + r}</th>
+              {texts.map((text, c) => (
+                <td key={c}>
+                  <bdi>{text}</bdi>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }

@@ -15,7 +15,18 @@ function colours(element: Element): { text: string; grid: string; line: string }
   };
 }
 
-function Plot({ series, marked, height, title }: { series: Series; marked: number | null; height: number; title: string }) {
+interface PlotProps {
+  series: Series;
+  marked: number | null;
+  height: number;
+  title: string;
+  /** A part was outlined: from its first index to the one after its last. */
+  onPart?(ends: [number, number]): void;
+  /** The curve below the pointer, as text. */
+  onValue?(text: string): void;
+}
+
+function Plot({ series, marked, height, title, onPart, onValue }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = box.current;
@@ -32,7 +43,7 @@ function Plot({ series, marked, height, title }: { series: Series; marked: numbe
           return Number.isFinite(number) ? number : null;
         });
       const lowest = numbers(series.min);
-      const data: (number | null)[][] = [lowest.map((_, at) => at * series.step), lowest];
+      const data: (number | null)[][] = [lowest.map((_, at) => series.begin + at * series.step), lowest];
       if (series.max) data.push(numbers(series.max));
       plot = new uPlot(
         {
@@ -40,11 +51,22 @@ function Plot({ series, marked, height, title }: { series: Series; marked: numbe
           height,
           scales: { x: { time: false } },
           legend: { show: false },
-          cursor: { drag: { x: true, y: false } },
+          // What is outlined is read again, with more detail.
+          cursor: { drag: { x: true, y: false, setScale: false } },
           axes: [axis, { ...axis, size: 56 }],
           series: [{}, { stroke: line, width: 1.5, points: { show: lowest.length < 60 } }, ...(series.max ? [{ stroke: line, width: 1.5 }] : [])],
           bands: series.max ? [{ series: [2, 1] as [number, number], fill: `${line}40` }] : [],
           hooks: {
+            setSelect: [
+              (drawn: uPlot) => {
+                const { left, width } = drawn.select;
+                if (width < 3 || !onPart) return;
+                const at = (x: number) => Math.round(drawn.posToVal(x, "x"));
+                onPart([at(left), at(left + width) + 1]);
+                drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              },
+            ],
+            setCursor: [(drawn: uPlot) => onValue?.(pointed(series, drawn.cursor.idx))],
             draw: [
               (drawn: uPlot) => {
                 if (marked === null) return;
@@ -75,17 +97,48 @@ function Plot({ series, marked, height, title }: { series: Series; marked: numbe
   return <div class="plot" ref={box} role="img" aria-label={title} />;
 }
 
-/** An array, or one line of it, as a curve. */
+/** The values at a place of a curve, as text. */
+function pointed(series: Series, at: number | null | undefined): string {
+  if (at === null || at === undefined) return "";
+  const first = series.begin + at * series.step;
+  const last = Math.min(series.begin + series.length, first + series.step) - 1;
+  const [low, high] = [series.min[at], series.max?.[at]];
+  if (low === null) return `${first}: NaN`;
+  return series.max ? `${first} to ${last}: ${low} to ${high}` : `${first}: ${low}`;
+}
+
+const SAMPLES = 1000;
+
+/** An array, or one line of it, as a curve. A part that is outlined is read again, down to single elements. */
 export function Line({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
+  const part = useSignal<[number, number] | null>(null);
+  const value = useSignal("");
   const series = useSignal<Series | null>(null);
   const failure = useSignal("");
   const axis = pane.axes.value.x ?? 0;
   const index = viewer.indexOf(pane).join(",");
+  const total = pane.node.shape[axis] ?? 0;
+  const [begin, end] = part.value ?? [0, total];
+  const show = (first: number, after: number) => {
+    // At least two elements, and within the array.
+    const length = Math.max(2, Math.min(total, Math.round(after - first)));
+    const from = Math.max(0, Math.min(total - length, Math.round(first)));
+    part.value = length >= total ? null : [from, from + length];
+  };
+  const zoom = (factor: number) => {
+    const middle = (begin + end) / 2;
+    const half = ((end - begin) / 2) * factor;
+    show(middle - half, middle + half);
+  };
   useEffect(() => {
     let current = true;
     viewer.api
-      .series(pane.node.path, axis, index, 1000, pane.field.value)
-      .then((found) => current && (series.value = found))
+      .series(pane.node.path, axis, index, SAMPLES, pane.field.value, part.value)
+      .then((found) => {
+        if (!current) return;
+        series.value = found;
+        failure.value = "";
+      })
       .catch((error: unknown) => {
         if (current) failure.value = error instanceof Error ? error.message : String(error);
         viewer.note(error);
@@ -93,13 +146,26 @@ export function Line({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
     return () => {
       current = false;
     };
-  }, [pane, axis, index, pane.field.value, viewer.connection.offline.value]);
+  }, [pane, axis, index, pane.field.value, part.value, viewer.connection.offline.value]);
+  const step = (end - begin) / 2;
   return (
     <div class="frame curve">
+      <p class="parts">
+        <button type="button" onClick={() => zoom(0.5)} disabled={end - begin <= 2}>Zoom in</button>
+        <button type="button" onClick={() => zoom(2)} disabled={!part.value}>Zoom out</button>
+        <button type="button" aria-label="Earlier part" onClick={() => show(begin - step, end - step)} disabled={begin === 0}>◂</button>
+        <button type="button" aria-label="Later part" onClick={() => show(begin + step, end + step)} disabled={end >= total}>▸</button>
+        <button type="button" onClick={() => (part.value = null)} disabled={!part.value}>Whole curve</button>
+        <span class="quiet">A drag across the curve shows that part of it.</span>
+      </p>
       {failure.value && <p class="notice"><bdi>{failure.value}</bdi></p>}
       {series.value && (
         <>
-          <Plot series={series.value} marked={null} height={320} title={`Curve along ${pane.dimension(axis)}`} />
+          <Plot
+            series={series.value} marked={null} height={320} title={`Curve along ${pane.dimension(axis)}`}
+            onPart={([first, after]) => show(first, after)} onValue={(text) => (value.value = text)}
+          />
+          <output class="value"><bdi>{value.value ? `${pane.dimension(axis)} ${value.value}` : "\u00a0"}</bdi></output>
           <Summary series={series.value} name={pane.dimension(axis)} />
         </>
       )}
@@ -112,7 +178,8 @@ function Summary({ series, name }: { series: Series; name: string }) {
   const extent = values.length ? `from ${Math.min(...values)} to ${Math.max(...values)}` : "without a finite value";
   return (
     <p class="quiet">
-      {series.length} values along <bdi>{name}</bdi>, {extent}
+      {series.length} values along <bdi>{name}</bdi>
+      {series.begin ? ` from index ${series.begin}` : ""}, {extent}
       {series.max ? `; smallest and largest of each ${series.step}` : ""}
     </p>
   );

@@ -95,6 +95,7 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
           {number(found.min)} to {number(found.max)}, mean {number(found.mean)}, deviation {number(found.std)}
           {found.nan ? `, ${number(found.nan)} NaN` : ""}
           {found.inf ? `, ${number(found.inf)} infinite` : ""}
+          {found.damaged ? `, ${number(found.damaged)} in damaged chunks` : ""}
           {found.exact ? "" : `, of a sample of ${number(found.sampled)}`}
         </p>
       )}

@@ -21,7 +21,7 @@ export function Info({ viewer }: { viewer: Viewer }) {
     <>
       <RegionBox viewer={viewer} />
       <SeriesBox viewer={viewer} />
-      {same?.picture && same.tileType && same.node.components === 1 && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
+      {same?.picture && same.tileType && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
       <Facts node={node} />
       {same?.picture && <Chunk viewer={viewer} pane={same} />}
       <Attributes key={`a${node.path}`} node={node} />
@@ -38,7 +38,7 @@ function lengths(chunks: ArrayNode["chunks"]): string {
 function Facts({ node }: { node: Node }) {
   const rows: [string, string][] =
     node.kind === "group"
-      ? [["members", String(node.members)]]
+      ? typeof node.members === "number" ? [["members", node.members.toLocaleString("en")]] : []
       : [
           ["shape", node.shape.join(" × ") || "scalar"],
           ["data type", node.dtype],

@@ -6,7 +6,7 @@ import { MAPS } from "../paint/colours";
 import { wheelColour } from "../paint/flow";
 import type { Transform } from "../paint/values";
 import { Picture } from "../picture";
-import { allKinds, type Pane, type Viewer } from "../state";
+import { allKinds, type ChannelChoice, type Pane, type Viewer } from "../state";
 import { Cells } from "./Cells";
 import { Line } from "./Curve";
 import { Pointer } from "./pointer";
@@ -50,10 +50,11 @@ export function PaneView({ viewer, pane, pictures }: Props) {
         {node.fields && (
           <label>
             <span>field</span>{" "}
-            <select value={pane.field.value} onChange={(event) => {
-              pane.field.value = event.currentTarget.value;
+            <select value={pane.field.value ?? ""} onChange={(event) => {
+              pane.field.value = event.currentTarget.value || undefined;
               pane.found.value = null;
             }}>
+              {!pane.picture && kind !== "line" && <option value="">all fields</option>}
               {node.fields.map((field) => (
                 <option key={field.name} value={field.name}>
                   {field.name} {field.dtype}
@@ -161,10 +162,11 @@ function shortest(value: number): string {
 }
 
 function Channels({ pane }: { pane: Pane }) {
-  const change = (at: number, part: Partial<{ active: boolean; color: string; range: [number, number] }>) => {
+  const change = (at: number, part: Partial<ChannelChoice>) => {
     pane.channels.value = pane.channels.value.with(at, { ...pane.channels.value[at], ...part });
   };
   const names = pane.node.guess.channels ?? [];
+  const ranges = pane.look.value.channels;
   return (
     <span class="channels">
       {pane.channels.value.map((channel, at) => {
@@ -178,10 +180,11 @@ function Channels({ pane }: { pane: Pane }) {
             <input type="color" aria-label={`Colour of ${name}`} value={channel.color} onInput={(event) => change(at, { color: event.currentTarget.value })} />
             {([0, 1] as const).map((end) => (
               <input
-                key={end} type="number" step="any" aria-label={`${end ? "Highest" : "Lowest"} value of ${name}`} value={channel.range[end]}
+                key={end} type="number" step="any" aria-label={`${end ? "Highest" : "Lowest"} value of ${name}`} value={shortest(ranges[at].range[end])}
                 onChange={(event) => {
                   const value = Number(event.currentTarget.value);
-                  if (Number.isFinite(value)) change(at, { range: end ? [channel.range[0], value] : [value, channel.range[1]] });
+                  const [low, high] = ranges[at].range;
+                  if (Number.isFinite(value)) change(at, { range: end ? [low, value] : [value, high] });
                 }}
               />
             ))}
@@ -289,6 +292,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
 /** What a picture does not show. */
 function notes(pane: Pane): string {
   const found = [];
+  if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");

@@ -12,7 +12,7 @@ interface Branch { total: number; members: (Member | undefined)[]; asked: Set<nu
 
 interface Row { path: string; member: Member | null; level: number; position: number; total: number; page: [string, number] | null }
 
-export function Tree({ viewer }: { viewer: Viewer }) {
+export function Tree({ viewer, onChosen }: { viewer: Viewer; onChosen(): void }) {
   const hello = viewer.connection.hello.value;
   const branches = useMemo(() => new Map<string, Branch>(), [viewer]);
   const changed = useSignal(0);
@@ -139,6 +139,7 @@ export function Tree({ viewer }: { viewer: Viewer }) {
     else {
       if (member.kind === "group") toggle(member.path);
       void viewer.open(member.path, beside);
+      if (member.kind === "array") onChosen();
     }
   };
 

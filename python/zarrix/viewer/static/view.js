@@ -1169,8 +1169,22 @@ function asTile({ headers, body }) {
     data: new VIEWS[type](body),
     min: finite(headers["x-zarrix-min"]),
     max: finite(headers["x-zarrix-max"]),
-    headers
+    headers,
+    origin: "x-zarrix-origin" in headers ? { text: headers["x-zarrix-origin"], count: headers["x-zarrix-offset"] } : null,
+    damage: "x-zarrix-damage" in headers ? JSON.parse(headers["x-zarrix-damage"]) : null
   };
+}
+function difference(one, two) {
+  const whole = /^-?\d+$/;
+  return whole.test(one) && whole.test(two) ? Number(BigInt(one) - BigInt(two)) : Number(one) - Number(two);
+}
+function rebase(tile, origin) {
+  const by = difference(tile.origin?.count ?? "0", origin.count);
+  if (by === 0) return;
+  const { data } = tile;
+  for (let at = 0; at < data.length; at++) data[at] += by;
+  if (tile.min !== null) tile.min += by;
+  if (tile.max !== null) tile.max += by;
 }
 var Api = class {
   constructor(transport) {
@@ -1199,7 +1213,7 @@ var Api = class {
   related = (path) => this.json("related", { path });
   value = (path, index, field, signal) => this.json("value", { path, index, field }, signal);
   cells = (path, sel, field) => this.json("cells", { path, sel, field });
-  series = (path, axis, index, width, field) => this.json("series", { path, axis, index, width, field });
+  series = (path, axis, index, width, field, ends) => this.json("series", { path, axis, index, width, field, begin: ends?.[0], end: ends?.[1] });
   stored = (path, sel) => this.json("stored", { path, sel });
   chunk = (path, coords) => this.json("chunk", { path, coords: coords.join(",") });
   plan = (path, sel) => this.json("plan", { path, sel });
@@ -1665,7 +1679,7 @@ var Pane = class _Pane {
     const kind = state.kind && allKinds(node).includes(state.kind) ? state.kind : guess.kind;
     this.kind = y3(kind);
     this.axes = y3(checkedAxes(state.axes, node) ?? axesFor(node, kind));
-    this.field = y3(state.field ?? node.fields?.[0]?.name);
+    this.field = y3(state.field ?? (kind === "struct" ? void 0 : node.fields?.[0]?.name));
     this.range = y3(state.range ?? usualRange(guess, kind));
     this.map = y3(state.map && MAPS.includes(state.map) ? state.map : usualMap(kind));
     this.transform = y3(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
@@ -1689,6 +1703,10 @@ var Pane = class _Pane {
   scaleChosen;
   outlines = y3(false);
   channels;
+  /** The ranges in use of channels of which none is chosen. */
+  foundChannels = y3([]);
+  /** What the numbers of tiles are differences from. */
+  origin = y3(null);
   ready = y3(false);
   message = y3("");
   quality = y3("");
@@ -1725,7 +1743,10 @@ var Pane = class _Pane {
     map: this.map.value,
     transform: this.transform.value,
     outlines: this.outlines.value,
-    channels: this.channels.value
+    channels: this.channels.value.map((channel, at) => ({
+      ...channel,
+      range: channel.range ?? this.foundChannels.value[at] ?? [0, 1]
+    }))
   }));
   dimension(axis) {
     return dimensionName(this.node, axis);
@@ -1749,6 +1770,8 @@ var Pane = class _Pane {
       this.map.value = usualMap(kind);
       this.transform.value = "linear";
       this.channels.value = usualChannels(this.node, this.axes.value);
+      this.foundChannels.value = [];
+      if (PICTURES.includes(kind)) this.field.value ??= this.node.fields?.[0]?.name;
     });
   }
   toState() {
@@ -1761,7 +1784,7 @@ var Pane = class _Pane {
     if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
     if (this.transform.value !== "linear") state.transform = this.transform.value;
     if (this.outlines.value) state.outlines = true;
-    if (this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
+    if (this.field.value !== void 0 && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
   }
 };
@@ -1808,9 +1831,8 @@ var CHANNEL_COLOURS = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#ff00ff", "#
 function usualChannels(node, axes) {
   const count = typeof axes.c === "number" ? Math.min(8, node.shape[axes.c]) : 1;
   const known = node.guess.channels ?? [];
-  const range = node.guess.range ?? [0, node.tile === "u1" ? 255 : node.tile === "u2" ? 65535 : 1];
   return Array.from({ length: count }, (_4, index) => ({
-    range: known[index]?.range ?? range,
+    range: known[index]?.range ?? node.guess.range,
     color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
     active: known[index]?.active ?? true
   }));
@@ -1872,6 +1894,9 @@ var Viewer = class {
       if (!this.node.value) this.node.value = panes[0]?.node ?? this.connection.hello.value?.root ?? null;
       this.at.value = state.at;
       this.view.value = state.view ?? null;
+      this.region.value = null;
+      this.series.value = null;
+      this.cursor.value = null;
       if (state.sel !== void 0 && panes[0]) this.select(panes[0], state.sel);
     });
     for (const pane of panes) this.relate(pane);
@@ -6430,7 +6455,7 @@ function colours(element) {
     line: style.getPropertyValue("--accent").trim() || "#07c"
   };
 }
-function Plot({ series, marked, height, title }) {
+function Plot({ series, marked, height, title, onPart, onValue }) {
   const box = T2(null);
   A2(() => {
     const element = box.current;
@@ -6446,7 +6471,7 @@ function Plot({ series, marked, height, title }) {
         return Number.isFinite(number2) ? number2 : null;
       });
       const lowest = numbers(series.min);
-      const data = [lowest.map((_4, at) => at * series.step), lowest];
+      const data = [lowest.map((_4, at) => series.begin + at * series.step), lowest];
       if (series.max) data.push(numbers(series.max));
       plot = new uPlot(
         {
@@ -6454,11 +6479,22 @@ function Plot({ series, marked, height, title }) {
           height,
           scales: { x: { time: false } },
           legend: { show: false },
-          cursor: { drag: { x: true, y: false } },
+          // What is outlined is read again, with more detail.
+          cursor: { drag: { x: true, y: false, setScale: false } },
           axes: [axis, { ...axis, size: 56 }],
           series: [{}, { stroke: line, width: 1.5, points: { show: lowest.length < 60 } }, ...series.max ? [{ stroke: line, width: 1.5 }] : []],
           bands: series.max ? [{ series: [2, 1], fill: `${line}40` }] : [],
           hooks: {
+            setSelect: [
+              (drawn) => {
+                const { left, width } = drawn.select;
+                if (width < 3 || !onPart) return;
+                const at = (x3) => Math.round(drawn.posToVal(x3, "x"));
+                onPart([at(left), at(left + width) + 1]);
+                drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              }
+            ],
+            setCursor: [(drawn) => onValue?.(pointed(series, drawn.cursor.idx))],
             draw: [
               (drawn) => {
                 if (marked === null) return;
@@ -6488,25 +6524,72 @@ function Plot({ series, marked, height, title }) {
   }, [series, marked, height]);
   return /* @__PURE__ */ a4("div", { class: "plot", ref: box, role: "img", "aria-label": title });
 }
+function pointed(series, at) {
+  if (at === null || at === void 0) return "";
+  const first = series.begin + at * series.step;
+  const last = Math.min(series.begin + series.length, first + series.step) - 1;
+  const [low, high] = [series.min[at], series.max?.[at]];
+  if (low === null) return `${first}: NaN`;
+  return series.max ? `${first} to ${last}: ${low} to ${high}` : `${first}: ${low}`;
+}
+var SAMPLES = 1e3;
 function Line({ viewer, pane }) {
+  const part = useSignal(null);
+  const value = useSignal("");
   const series = useSignal(null);
   const failure = useSignal("");
   const axis = pane.axes.value.x ?? 0;
   const index = viewer.indexOf(pane).join(",");
+  const total = pane.node.shape[axis] ?? 0;
+  const [begin, end] = part.value ?? [0, total];
+  const show = (first, after) => {
+    const length = Math.max(2, Math.min(total, Math.round(after - first)));
+    const from = Math.max(0, Math.min(total - length, Math.round(first)));
+    part.value = length >= total ? null : [from, from + length];
+  };
+  const zoom = (factor) => {
+    const middle = (begin + end) / 2;
+    const half = (end - begin) / 2 * factor;
+    show(middle - half, middle + half);
+  };
   A2(() => {
     let current = true;
-    viewer.api.series(pane.node.path, axis, index, 1e3, pane.field.value).then((found) => current && (series.value = found)).catch((error) => {
+    viewer.api.series(pane.node.path, axis, index, SAMPLES, pane.field.value, part.value).then((found) => {
+      if (!current) return;
+      series.value = found;
+      failure.value = "";
+    }).catch((error) => {
       if (current) failure.value = error instanceof Error ? error.message : String(error);
       viewer.note(error);
     });
     return () => {
       current = false;
     };
-  }, [pane, axis, index, pane.field.value, viewer.connection.offline.value]);
+  }, [pane, axis, index, pane.field.value, part.value, viewer.connection.offline.value]);
+  const step = (end - begin) / 2;
   return /* @__PURE__ */ a4("div", { class: "frame curve", children: [
+    /* @__PURE__ */ a4("p", { class: "parts", children: [
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => zoom(0.5), disabled: end - begin <= 2, children: "Zoom in" }),
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => zoom(2), disabled: !part.value, children: "Zoom out" }),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-label": "Earlier part", onClick: () => show(begin - step, end - step), disabled: begin === 0, children: "◂" }),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-label": "Later part", onClick: () => show(begin + step, end + step), disabled: end >= total, children: "▸" }),
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => part.value = null, disabled: !part.value, children: "Whole curve" }),
+      /* @__PURE__ */ a4("span", { class: "quiet", children: "A drag across the curve shows that part of it." })
+    ] }),
     failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
     series.value && /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(Plot, { series: series.value, marked: null, height: 320, title: `Curve along ${pane.dimension(axis)}` }),
+      /* @__PURE__ */ a4(
+        Plot,
+        {
+          series: series.value,
+          marked: null,
+          height: 320,
+          title: `Curve along ${pane.dimension(axis)}`,
+          onPart: ([first, after]) => show(first, after),
+          onValue: (text) => value.value = text
+        }
+      ),
+      /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value ? `${pane.dimension(axis)} ${value.value}` : " " }) }),
       /* @__PURE__ */ a4(Summary, { series: series.value, name: pane.dimension(axis) })
     ] })
   ] });
@@ -6518,6 +6601,7 @@ function Summary({ series, name }) {
     series.length,
     " values along ",
     /* @__PURE__ */ a4("bdi", { children: name }),
+    series.begin ? ` from index ${series.begin}` : "",
     ", ",
     extent,
     series.max ? `; smallest and largest of each ${series.step}` : ""
@@ -6766,6 +6850,7 @@ function Histogram({ viewer, pane }) {
       number(found.std),
       found.nan ? `, ${number(found.nan)} NaN` : "",
       found.inf ? `, ${number(found.inf)} infinite` : "",
+      found.damaged ? `, ${number(found.damaged)} in damaged chunks` : "",
       found.exact ? "" : `, of a sample of ${number(found.sampled)}`
     ] })
   ] });
@@ -7307,7 +7392,7 @@ function Info({ viewer }) {
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(RegionBox, { viewer }),
     /* @__PURE__ */ a4(SeriesBox, { viewer }),
-    same?.picture && same.tileType && same.node.components === 1 && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
+    same?.picture && same.tileType && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
     /* @__PURE__ */ a4(Facts, { node }),
     same?.picture && /* @__PURE__ */ a4(Chunk, { viewer, pane: same }),
     /* @__PURE__ */ a4(Attributes, { node }, `a${node.path}`),
@@ -7319,7 +7404,7 @@ function lengths(chunks) {
   return chunks.map((chunk) => Array.isArray(chunk) ? `(${chunk.slice(0, 4).join("+")}${chunk.length > 4 ? "…" : ""})` : chunk).join(" × ");
 }
 function Facts({ node }) {
-  const rows = node.kind === "group" ? [["members", String(node.members)]] : [
+  const rows = node.kind === "group" ? typeof node.members === "number" ? [["members", node.members.toLocaleString("en")]] : [] : [
     ["shape", node.shape.join(" × ") || "scalar"],
     ["data type", node.dtype],
     ["axes", node.dims?.some(Boolean) ? node.dims.map((name, axis) => `${name ?? "unnamed"}${node.units?.[axis] ? ` (${node.units[axis]})` : ""}`).join(", ") : "unnamed"],
@@ -7682,6 +7767,24 @@ function rangeOf(tiles, kind) {
   if (low > high) return null;
   return low === high ? [low, low + 1] : [low, high];
 }
+function channelRange(tiles, channel) {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { tile, layout } of tiles) {
+    const { height, width, sy, sx, sc } = layout;
+    const numbers = numbersOf(tile.type);
+    const bits = asBits(tile.data);
+    for (let y5 = 0; y5 < height; y5++) {
+      for (let x3 = 0, at = y5 * sy + channel * sc; x3 < width; x3++, at += sx) {
+        const value = numbers ? numbers[bits[at]] : bits[at];
+        if (value < low && value > Number.NEGATIVE_INFINITY) low = value;
+        if (value > high && value < Number.POSITIVE_INFINITY) high = value;
+      }
+    }
+  }
+  if (low > high) return null;
+  return low === high ? [low, low + 1] : [low, high];
+}
 function largestPair({ type, data }, { height, width, sy, sx, sc }) {
   const numbers = numbersOf(type);
   const bits = asBits(data);
@@ -7782,7 +7885,8 @@ var Picture = class {
       request: this.tileRequest(source, selection(source.shape.length, axes, at, tile)),
       box: scaled(tile, factorY, factorX, height, width),
       axes,
-      components: pane.node.components
+      components: pane.node.components,
+      factor: { y: factorY, x: factorX }
     }));
   }
   cuts(node, axis) {
@@ -7802,8 +7906,15 @@ var Picture = class {
     const as = this.as;
     return {
       key: `tile ${node.path} ${node.etag} ${field ?? ""} ${as} ${sel}`,
-      load: (api, signal) => api.tile(node.path, sel, field, as, signal)
+      load: (api, signal) => api.tile(node.path, sel, field, as, signal).then((tile) => this.based(tile))
     };
+  }
+  // The first tile decides what the numbers of all are differences from.
+  based(tile) {
+    const { origin } = this.pane;
+    origin.value ??= tile.origin;
+    if (origin.value) rebase(tile, origin.value);
+    return tile;
   }
   // The whole plane first, and above it what is seen, which has more detail.
   overviews(node, at, box, { factorY, factorX }, axes) {
@@ -7827,11 +7938,12 @@ var Picture = class {
       return {
         request: {
           key: `overview ${node.etag} ${JSON.stringify(params)}`,
-          load: (api, signal) => api.overview(params, signal)
+          load: (api, signal) => api.overview(params, signal).then((tile) => this.based(tile))
         },
         box: scaled(part, factorY, factorX, this.pane.extent.height, this.pane.extent.width),
         axes,
-        components: this.pane.node.components
+        components: this.pane.node.components,
+        factor: { y: factorY, x: factorX }
       };
     });
   }
@@ -7859,7 +7971,7 @@ var Picture = class {
     this.drawTiles(view, tiles, look);
     this.drawMissing(view, index);
     this.drawMarks(view);
-    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || [])[0] ?? "";
+    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     this.publish(view, index, look, complete);
@@ -7871,18 +7983,25 @@ var Picture = class {
   lookOf(tiles, complete) {
     const { pane } = this;
     const look = { ...pane.look.value };
+    if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || pane.found.value !== null && !pane.perFrame.value) return look;
-    const loaded = tiles.flatMap(({ place, entry }) => {
-      const tile = entry?.tile;
-      return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
-    });
-    const range = rangeOf(loaded, pane.kind.value);
+    const range = rangeOf(loadedOf(tiles), pane.kind.value);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
       pane.adaptScale(range);
     }
     return { ...look, range };
+  }
+  /** The look with a range for each channel of which none is chosen or known. */
+  channelsOf(look, tiles, complete) {
+    const { pane } = this;
+    const known = pane.perFrame.value ? [] : pane.foundChannels.value;
+    const chosen = pane.channels.value;
+    if (chosen.every(({ range }, at) => range ?? known[at])) return look;
+    const ranges = chosen.map(({ range }, at) => range ?? known[at] ?? channelRange(loadedOf(tiles), at));
+    if (complete && !pane.perFrame.value) pane.foundChannels.value = ranges;
+    return { ...look, channels: look.channels.map((channel, at) => ({ ...channel, range: ranges[at] ?? channel.range })) };
   }
   clear(view) {
     const { pane, canvas, lower } = this;
@@ -7900,8 +8019,49 @@ var Picture = class {
         continue;
       }
       this.painted(entry, place, look, lookKey);
-      const rect2 = onScreen(view, place.box);
-      if (entry.canvas) lower.drawImage(entry.canvas, rect2.left, rect2.top, rect2.width, rect2.height);
+      if (entry.canvas) this.drawTile(view, place, entry.tile, entry.canvas);
+      this.drawDamage(view, place, entry.tile);
+    }
+  }
+  drawTile(view, place, tile, canvas) {
+    const { lower } = this;
+    const rect2 = onScreen(view, place.box);
+    const cells2 = (tile?.headers["x-zarrix-cells"] ?? "").split(",").map(Number);
+    if (cells2.length !== 4) {
+      lower.drawImage(canvas, rect2.left, rect2.top, rect2.width, rect2.height);
+      return;
+    }
+    const [y0, x0, height, width] = cells2;
+    const { factor } = place;
+    const whole = onScreen(view, {
+      y0: y0 * factor.y,
+      y1: (y0 + canvas.height * height) * factor.y,
+      x0: x0 * factor.x,
+      x1: (x0 + canvas.width * width) * factor.x
+    });
+    const smoothed = lower.imageSmoothingEnabled;
+    lower.save();
+    lower.beginPath();
+    lower.rect(rect2.left, rect2.top, rect2.width, rect2.height);
+    lower.clip();
+    lower.imageSmoothingEnabled = smoothed && tile?.headers["x-zarrix-quality"] !== "coarse";
+    lower.drawImage(canvas, whole.left, whole.top, whole.width, whole.height);
+    lower.restore();
+  }
+  /** Hatches the chunks of a tile that do not decode. */
+  drawDamage(view, place, tile) {
+    if (!tile?.damage) return;
+    const { axes, factor, box } = place;
+    const kept = [axes.y, axes.x, axes.c].filter((axis) => typeof axis === "number").sort((a5, b3) => a5 - b3);
+    const [y5, x3] = [kept.indexOf(axes.y), kept.indexOf(axes.x)];
+    for (const ends of tile.damage.boxes) {
+      const part = {
+        y0: box.y0 + ends[y5][0] * factor.y,
+        y1: Math.min(box.y1, box.y0 + ends[y5][1] * factor.y),
+        x0: box.x0 + ends[x3][0] * factor.x,
+        x1: Math.min(box.x1, box.x0 + ends[x3][1] * factor.x)
+      };
+      this.fill(view, part, hatch(this.lower, "broken"));
     }
   }
   /** Writes what is drawn as attributes of the canvas, which tests compare with the pixels. */
@@ -7966,6 +8126,12 @@ var Picture = class {
     drawMarks(upper, view, viewer, pane);
   }
 };
+function loadedOf(tiles) {
+  return tiles.flatMap(({ place, entry }) => {
+    const tile = entry?.tile;
+    return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
+  });
+}
 function scaled(box, factorY, factorX, height, width) {
   return {
     y0: box.y0 * factorY,
@@ -8012,6 +8178,8 @@ function Cells({ viewer, pane }) {
   }, [path, sel, pane.field.value, viewer.connection.offline.value]);
   const cells2 = found.value?.cells ?? [];
   const swapped = down !== null && across !== null && across < down;
+  const table = found.value;
+  if (table?.columns && table.rows) return /* @__PURE__ */ a4(Fields, { pane, table, begin: row.value, pages: down === null ? null : /* @__PURE__ */ a4(Pages, { name: pane.dimension(down), begin: row.value, step: ROWS, length: rows, onBegin: (begin) => row.value = begin }) });
   const shownColumns = across === null ? 1 : Math.min(COLUMNS, columns - column.value);
   const shownRows = down === null ? 1 : Math.min(ROWS, rows - row.value);
   const cell = (r4, c4) => cells2[swapped ? c4 * shownRows + r4 : r4 * shownColumns + c4] ?? "";
@@ -8029,6 +8197,21 @@ function Cells({ viewer, pane }) {
       /* @__PURE__ */ a4("tbody", { children: Array.from({ length: shownRows }, (_4, r4) => /* @__PURE__ */ a4("tr", { children: [
         down === null ? null : /* @__PURE__ */ a4("th", { scope: "row", children: row.value + r4 }),
         Array.from({ length: shownColumns }, (_5, c4) => /* @__PURE__ */ a4("td", { children: /* @__PURE__ */ a4("bdi", { children: cell(r4, c4) }) }, c4))
+      ] }, r4)) })
+    ] })
+  ] });
+}
+function Fields({ pane, table, begin, pages }) {
+  return /* @__PURE__ */ a4("div", { class: "frame cells", tabIndex: 0, role: "region", "aria-label": `Values of ${pane.node.path || "the array"}`, children: [
+    /* @__PURE__ */ a4("p", { class: "pages", children: pages }),
+    /* @__PURE__ */ a4("table", { children: [
+      /* @__PURE__ */ a4("thead", { children: /* @__PURE__ */ a4("tr", { children: [
+        /* @__PURE__ */ a4("td", {}),
+        table.columns?.map((name) => /* @__PURE__ */ a4("th", { scope: "col", children: /* @__PURE__ */ a4("bdi", { children: name }) }, name))
+      ] }) }),
+      /* @__PURE__ */ a4("tbody", { children: table.rows?.map((texts, r4) => /* @__PURE__ */ a4("tr", { children: [
+        /* @__PURE__ */ a4("th", { scope: "row", children: begin + r4 }),
+        texts.map((text, c4) => /* @__PURE__ */ a4("td", { children: /* @__PURE__ */ a4("bdi", { children: text }) }, c4))
       ] }, r4)) })
     ] })
   ] });
@@ -8283,14 +8466,17 @@ function PaneView({ viewer, pane, pictures }) {
       node.fields && /* @__PURE__ */ a4("label", { children: [
         /* @__PURE__ */ a4("span", { children: "field" }),
         " ",
-        /* @__PURE__ */ a4("select", { value: pane.field.value, onChange: (event) => {
-          pane.field.value = event.currentTarget.value;
+        /* @__PURE__ */ a4("select", { value: pane.field.value ?? "", onChange: (event) => {
+          pane.field.value = event.currentTarget.value || void 0;
           pane.found.value = null;
-        }, children: node.fields.map((field) => /* @__PURE__ */ a4("option", { value: field.name, children: [
-          field.name,
-          " ",
-          field.dtype
-        ] }, field.name)) })
+        }, children: [
+          !pane.picture && kind !== "line" && /* @__PURE__ */ a4("option", { value: "", children: "all fields" }),
+          node.fields.map((field) => /* @__PURE__ */ a4("option", { value: field.name, children: [
+            field.name,
+            " ",
+            field.dtype
+          ] }, field.name))
+        ] })
       ] }),
       pane.picture && /* @__PURE__ */ a4(Looks, { pane })
     ] }),
@@ -8372,6 +8558,7 @@ function Channels({ pane }) {
     pane.channels.value = pane.channels.value.with(at, { ...pane.channels.value[at], ...part });
   };
   const names = pane.node.guess.channels ?? [];
+  const ranges = pane.look.value.channels;
   return /* @__PURE__ */ a4("span", { class: "channels", children: pane.channels.value.map((channel, at) => {
     const name = names[at]?.name || `channel ${at}`;
     return /* @__PURE__ */ a4("span", { class: "channel", children: [
@@ -8386,10 +8573,11 @@ function Channels({ pane }) {
           type: "number",
           step: "any",
           "aria-label": `${end ? "Highest" : "Lowest"} value of ${name}`,
-          value: channel.range[end],
+          value: shortest(ranges[at].range[end]),
           onChange: (event) => {
             const value = Number(event.currentTarget.value);
-            if (Number.isFinite(value)) change2(at, { range: end ? [channel.range[0], value] : [value, channel.range[1]] });
+            const [low, high] = ranges[at].range;
+            if (Number.isFinite(value)) change2(at, { range: end ? [low, value] : [value, high] });
           }
         },
         end
@@ -8502,6 +8690,7 @@ function Canvas({ viewer, pane, pictures }) {
 }
 function notes(pane) {
   const found = [];
+  if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");
@@ -8662,7 +8851,7 @@ function coordinateOf(panes, dimension) {
 // src/ui/Tree.tsx
 var ROW = 26;
 var PAGE2 = 500;
-function Tree({ viewer }) {
+function Tree({ viewer, onChosen }) {
   const hello = viewer.connection.hello.value;
   const branches = w2(() => /* @__PURE__ */ new Map(), [viewer]);
   const changed = useSignal(0);
@@ -8773,6 +8962,7 @@ function Tree({ viewer }) {
     else {
       if (member.kind === "group") toggle(member.path);
       void viewer.open(member.path, beside);
+      if (member.kind === "array") onChosen();
     }
   };
   const onKey = (event) => {
@@ -8893,8 +9083,9 @@ function App({ viewer }) {
   const pictures = T2(/* @__PURE__ */ new Set());
   const player = w2(() => new Player(viewer, () => [...pictures.current]), [viewer]);
   const help = useSignal(false);
-  const side = useSignal(true);
-  const tree = useSignal(true);
+  const narrow = matchMedia("(max-width: 900px)");
+  const side = useSignal(!narrow.matches);
+  const tree = useSignal(!narrow.matches);
   const root = T2(null);
   const hello = viewer.connection.hello.value;
   A2(() => {
@@ -8935,11 +9126,17 @@ function App({ viewer }) {
   return /* @__PURE__ */ a4("div", { class: `app ${side.value ? "" : "no-side"} ${tree.value ? "" : "no-tree"}`, ref: root, children: [
     /* @__PURE__ */ a4("header", { class: "bar", children: [
       /* @__PURE__ */ a4("h1", { children: /* @__PURE__ */ a4("bdi", { children: hello?.title ?? "zarrix view" }) }),
-      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": tree.value, onClick: () => tree.value = !tree.value, children: "Tree" }),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": tree.value, onClick: () => {
+        tree.value = !tree.value;
+        if (narrow.matches) side.value = false;
+      }, children: "Tree" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showGrid.value, title: "Draw the borders of chunks and shards (g)", onClick: () => viewer.showGrid.value = !viewer.showGrid.value, children: "Chunk grid" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showMissing.value, title: "Hatch chunks that are not stored (m)", onClick: () => viewer.showMissing.value = !viewer.showMissing.value, children: "Missing" }),
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.view.value = null, title: "Show whole planes (0)", children: "Fit" }),
-      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, onClick: () => side.value = !side.value, children: "Facts" }),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, onClick: () => {
+        side.value = !side.value;
+        if (narrow.matches) tree.value = false;
+      }, children: "Facts" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-expanded": help.value, onClick: () => help.value = !help.value, children: "Keys" })
     ] }),
     viewer.connection.offline.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: "The server does not answer. The viewer goes on as soon as it is back." }),
@@ -8948,7 +9145,7 @@ function App({ viewer }) {
       " ",
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.failure.value = "", children: "Close" })
     ] }),
-    tree.value && /* @__PURE__ */ a4("nav", { class: "tree", "aria-label": "Arrays and groups", children: hello && /* @__PURE__ */ a4(Tree, { viewer }) }),
+    tree.value && /* @__PURE__ */ a4("nav", { class: "tree", "aria-label": "Arrays and groups", children: hello && /* @__PURE__ */ a4(Tree, { viewer, onChosen: () => narrow.matches && (tree.value = false) }) }),
     /* @__PURE__ */ a4("main", { class: `panes panes-${panes.length}`, "aria-label": "Panes", children: [
       panes.map((pane) => /* @__PURE__ */ a4(PaneView, { viewer, pane, pictures: pictures.current }, pane.id)),
       hello && !panes.length && /* @__PURE__ */ a4("p", { class: "empty", children: "Choose an array in the tree." })
@@ -8975,12 +9172,23 @@ function takeToken() {
 function startPage(root) {
   const viewer = new Viewer(new Api(new HttpTransport(takeToken())));
   Q(/* @__PURE__ */ a4(App, { viewer }), root);
+  let subject = "";
   void viewer.start(location.hash).then(() => {
+    subject = subjectOf(viewer);
     let timer = 0;
     x2(() => {
       const fragment = toFragment(viewer.toState());
       clearTimeout(timer);
-      timer = window.setTimeout(() => history.replaceState(null, "", `#${fragment}`), 200);
+      const shown = subjectOf(viewer);
+      if (shown !== subject) {
+        subject = shown;
+        history.pushState(null, "", `#${fragment}`);
+      } else {
+        const before = location.hash;
+        timer = window.setTimeout(() => {
+          if (location.hash === before) history.replaceState(null, "", `#${fragment}`);
+        }, 200);
+      }
     });
     x2(() => {
       const title = viewer.connection.hello.value?.title ?? "";
@@ -8990,8 +9198,13 @@ function startPage(root) {
   });
   addEventListener("hashchange", () => {
     takeToken();
-    if (location.hash.slice(1) !== toFragment(viewer.toState())) void viewer.start(location.hash);
+    if (location.hash.slice(1) === toFragment(viewer.toState())) return;
+    subject = fromFragment(location.hash).panes.map(({ path, kind }) => `${path} ${kind ?? ""}`).join("\n");
+    void viewer.start(location.hash);
   });
+}
+function subjectOf(viewer) {
+  return viewer.panes.value.map((pane) => `${pane.node.path} ${pane.toState().kind ?? ""}`).join("\n");
 }
 function render({ model, el }) {
   const transport = new KernelTransport(model);
