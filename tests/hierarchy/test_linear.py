@@ -137,6 +137,12 @@ def _create_hierarchy(root: Any) -> None:
     root.create_hierarchy({f"new/{path}": group for path in paths})
 
 
+def _batch(root: Any) -> None:
+    with root.batch():
+        for path in root["g"]:
+            root.create_group(f"new/{path}")
+
+
 def _consolidated(root: Any) -> Any:
     zarr.consolidate_metadata(root.store)
     return zarr.open_consolidated(root.store)
@@ -166,6 +172,7 @@ WHOLE: dict[str, Callable[[Any], Any]] = {
     "open_consolidated": lambda root: _consolidated(root).members(max_depth=None),
     "migrate": lambda root: zarr.migrate(root.store, to=5 - root.zarr_format, rewrite=True),
     "create_hierarchy": _create_hierarchy,
+    "batch": _batch,
     "load": lambda root: [zarr.load(root.store, path=one.path) for one in _arrays(root)],
     "rmdir": lambda root: zarr.storage.rmdir(root.store, "g"),
     "rename": lambda root: zarr.storage.rename(root.store, "g", "h"),

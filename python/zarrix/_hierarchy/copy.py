@@ -94,7 +94,7 @@ def copy(
     name = _name_of(source, name)
     is_shallow = shallow and not hasattr(source, "shape")
     refuse_overlap("copy", named(dest, name), [named(source)], allowed=_ALLOWED[is_shallow])
-    with log_to(log) as logged:
+    with log_to(log) as logged, _changed_once(dest):
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
         counts = job.copy(source, dest, name, is_root=True)
         logged.summary(dry_run, counts)
@@ -162,7 +162,7 @@ def copy_all(
             refuse_overlap(
                 "copy", named(dest, name), [named(source)], allowed=_ALLOWED[bool(shallow)]
             )
-    with log_to(log) as logged:
+    with log_to(log) as logged, _changed_once(dest):
         job = _Job(logged, shallow, without_attrs, if_exists, dry_run, create_kws)
         for name in children:
             counts = counts.plus(job.copy(source[name], dest, name, is_root=False))
@@ -375,6 +375,11 @@ def _format_of(node: Any) -> Any:
 
 def _is_ours(obj: Any) -> bool:
     return type(obj).__module__.startswith("zarrix.")
+
+
+def _changed_once(dest: Any) -> contextlib.AbstractContextManager[Any]:
+    """One update of consolidated metadata for all that is copied; other packages have theirs."""
+    return dest.batch() if _is_ours(dest) else contextlib.nullcontext()
 
 
 def _check_group(dest: Any, create_kws: dict[str, Any]) -> None:

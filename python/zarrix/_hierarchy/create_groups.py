@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +15,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
+from zarrix._nodes.consolidate import updated_once
 from zarrix._nodes.existing import require
 from zarrix._nodes.location import Location
 from zarrix._nodes.new import group_metadata, new_node
@@ -224,6 +226,47 @@ class GroupCreation(GroupState):
         found: Group = self._open_node(path, require(self._location_of(path), "group"))
         return found
 
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[Self]:
+        """Make many changes below this group, with one update of consolidated metadata.
+
+        Nodes, attributes and chunks are stored at once. Consolidated metadata, which each
+        change of metadata otherwise rewrites as a whole, is brought up to date when the block ends,
+        also if it ends by an error; until then it shows the nodes as they were when the block
+        began, apart from what other processes change. Where nothing is consolidated, the block
+        changes nothing.
+
+        It covers what any thread of this process changes below the group through the same store,
+        and several processes may have a batch of the same group at once. If the process is killed
+        inside, `consolidate_metadata` brings consolidated metadata up to date.
+
+        Yields
+        ------
+        Group
+            This group.
+
+        Raises
+        ------
+        OSError
+            The update failed; its note says what is stored and what is not.
+
+        See Also
+        --------
+        zarrix.commit : Several changes that become visible together, or not at all.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.consolidate_metadata(zarr.group().store)
+        >>> with root.batch():
+        ...     for name in ("u", "v", "w"):
+        ...         z = root.create_array(name, shape=10, dtype="f4")
+        >>> list(zarr.open_consolidated(root.store))
+        ['u', 'v', 'w']
+        """
+        with updated_once(self._location.store, self._location.path):
+            yield self
+
     def create_hierarchy(
         self, nodes: Mapping[str, Any], *, overwrite: bool = False
     ) -> Iterator[tuple[str, Any]]:
@@ -285,12 +328,13 @@ def create_nodes(
     if not overwrite:
         for path in parsed:
             _nodes.require_free(store, path)
-    for path in sorted(parsed):
-        metadata = parsed[path]
-        location = Location(store, path, metadata.zarr_format)
-        attributes = metadata.attributes
-        with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
-            pass
+    with updated_once(store, ""):
+        for path in sorted(parsed):
+            metadata = parsed[path]
+            location = Location(store, path, metadata.zarr_format)
+            attributes = metadata.attributes
+            with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
+                pass
     return formats.pop() if formats else 3
 
 

@@ -179,8 +179,9 @@ def save_group(
     made = group(
         opened, path=path, overwrite=True, zarr_version=zarr_version, zarr_format=zarr_format
     )
-    for name, data in sources.items():
-        made.create_dataset(name, data=data, overwrite=True)
+    with made.batch():
+        for name, data in sources.items():
+            made.create_dataset(name, data=data, overwrite=True)
     _close_if_ours(opened, store)
 
 

@@ -7,11 +7,15 @@ another program changed something. `zarrix._nodes.consolidated_store` serves met
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from zarrix._errors import ZarrixError
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
+from zarrix._metadata.literals import Format
+from zarrix._nodes.batch import Batch, Change, batches_above
 from zarrix._nodes.pending import with_pending
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
@@ -23,17 +27,23 @@ from zarrix._stores.keys import (
 )
 from zarrix._stores.labels import place
 
-__all__ = ["consolidate", "documents_below", "update_consolidated"]
+__all__ = ["consolidate", "documents_below", "update_consolidated", "updated_once"]
+
+# Groups whose consolidated metadata is looked for in one request to a remote store.
+_ASKED_AT_ONCE = 1000
 
 
-def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -> Documents:
-    """The documents of the node at ``path`` and of all nodes below, by key relative to ``root``.
+def _collect(
+    store: Store, root: str, paths: Sequence[str], zarr_format: Format, deep: bool
+) -> Documents:
+    """The documents of the nodes at ``paths``, and with ``deep`` of all nodes below, by key
+    relative to ``root``.
 
     Level by level, so that one request to a remote store covers a level.
     """
     found: Documents = {}
     start = len(root) + 1 if root else 0
-    level = [path]
+    level = list(paths)
     while level:
         names = DOCUMENTS_OF_A_NODE[zarr_format]
         stored = store.getitems([key_of(one, name) for one in level for name in names], contexts={})
@@ -54,10 +64,10 @@ def _collect(store: Store, root: str, path: str, zarr_format: int, deep: bool) -
     return found
 
 
-def documents_below(store: Store, root: str, zarr_format: int) -> Documents:
+def documents_below(store: Store, root: str, zarr_format: Format) -> Documents:
     """The documents of the group ``root`` and of all nodes below it, by key relative to it."""
     with store.listed_once():
-        return _collect(store, root, root, zarr_format, deep=True)
+        return _collect(store, root, [root], zarr_format, deep=True)
 
 
 def _without_members(document: Any) -> Any:
@@ -66,7 +76,7 @@ def _without_members(document: Any) -> Any:
     return {k: v for k, v in document.items() if k != "consolidated_metadata"}
 
 
-def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
+def consolidate(store: Store, path: str, zarr_format: Format, key: str) -> None:
     """Write the consolidated metadata of the group at ``path``; in v2 under the name ``key``.
 
     The documents are read under the lock of the consolidated document, so that no change is lost in
@@ -84,9 +94,15 @@ def consolidate(store: Store, path: str, zarr_format: int, key: str) -> None:
 
 
 def update_consolidated(
-    store: Store, path: str, zarr_format: int, *, deep: bool = False, apart: str | None = None
+    store: Store,
+    path: str,
+    zarr_format: Format,
+    *,
+    deep: bool = False,
+    apart: str | None = None,
 ) -> None:
-    """Update consolidated metadata above ``path`` after a change of that node.
+    """Update consolidated metadata above ``path`` after a change of that node; inside a batch, at
+    the end of the batch.
 
     Parameters
     ----------
@@ -99,49 +115,102 @@ def update_consolidated(
     apart : str, optional
         The path of a group whose consolidated metadata is correct already.
     """
-    names = path.split("/") if path else []
-    roots = ["/".join(names[:depth]) for depth in range(len(names) + 1)]
-    if zarr_format == 3:
-        # The document of a group does not contain itself.
-        roots.pop()
-        if not roots:
-            return
-    roots = [root for root in roots if root != apart]
-    name = CONSOLIDATED_DOCUMENT[zarr_format]
-    documents = store.getitems([key_of(root, name) for root in roots], contexts={})
-    for root in roots:
-        target = key_of(root, name)
-        document = documents.get(target)
-        if document is None or (zarr_format == 3 and b'"consolidated_metadata"' not in document):
-            continue
+    change = Change(path, zarr_format, deep)
+    # Every batch holds it, and not only the first one.
+    held = [batch.hold(change) for batch in batches_above(store, path)]
+    if not any(held):
+        _update(store, [change], apart)
+
+
+@contextlib.contextmanager
+def updated_once(store: Store, root: str) -> Iterator[None]:
+    """Add what the block changes below ``root`` to consolidated metadata once, at its end, also
+    after an error.
+    """
+    batch = Batch(store, root)
+    batch.begin()
+    try:
+        yield
+    except BaseException as error:
         try:
-            store.update_value(target, _resynced(store, root, path, zarr_format, deep, target))
-        except OSError as error:
-            error.add_note(
-                f"the change of {path or '/'!r} itself is stored; the consolidated metadata in "
-                f"{target!r} does not say so: bring it up to date with consolidate_metadata()"
-            )
-            raise
+            _update(store, batch.end())
+        except (ZarrixError, OSError) as second:
+            error.add_note(f"consolidated metadata does not show what was changed: {second}")
+        raise
+    _update(store, batch.end())
+
+
+def _update(store: Store, changes: Sequence[Change], apart: str | None = None) -> None:
+    for zarr_format in sorted({change.zarr_format for change in changes}):
+        own = [change for change in changes if change.zarr_format == zarr_format]
+        for root in _consolidated_above(store, own, zarr_format):
+            if root != apart:
+                _resync(store, root, own, zarr_format)
+
+
+def _consolidated_above(store: Store, changes: Iterable[Change], zarr_format: Format) -> list[str]:
+    """The groups with consolidated metadata that these nodes are part of, from the root down."""
+    # In v3, the document of a group does not contain itself.
+    above = {root for change in changes for root in _with_parents(change.path, zarr_format == 2)}
+    roots, found = sorted(above), []
+    name = CONSOLIDATED_DOCUMENT[zarr_format]
+    for begin in range(0, len(roots), _ASKED_AT_ONCE):
+        keys = {key_of(root, name): root for root in roots[begin : begin + _ASKED_AT_ONCE]}
+        for key, document in store.getitems(keys, contexts={}).items():
+            if zarr_format == 2 or b'"consolidated_metadata"' in document:
+                found.append(keys[key])
+    return found
+
+
+def _with_parents(path: str, itself: bool) -> list[str]:
+    names = path.split("/") if path else []
+    return ["/".join(names[:depth]) for depth in range(len(names) + itself)]
+
+
+def _resync(store: Store, root: str, changes: Iterable[Change], zarr_format: Format) -> None:
+    """Bring the consolidated metadata of one group up to date."""
+    inside = [one for one in changes if root in _with_parents(one.path, zarr_format == 2)]
+    target = key_of(root, CONSOLIDATED_DOCUMENT[zarr_format])
+    try:
+        store.update_value(target, _resynced(store, root, inside, zarr_format, target))
+    except OSError as error:
+        more = f" (and of {len(inside) - 1} further nodes)" if len(inside) > 1 else ""
+        error.add_note(
+            f"the change of {inside[0].path or '/'!r}{more} itself is stored; the consolidated "
+            f"metadata in {target!r} does not say so: bring it up to date with "
+            "consolidate_metadata()"
+        )
+        raise
 
 
 def _resynced(
-    store: Store, root: str, path: str, zarr_format: int, deep: bool, target: str
+    store: Store, root: str, changes: Sequence[Change], zarr_format: Format, target: str
 ) -> Callable[[bytes | None], bytes | None]:
+    start = len(root) + 1 if root else 0
+    deep = {one.path for one in changes if one.deep}
+    changed = {one.path for one in changes}
+
     def change(old: bytes | None) -> bytes | None:
         documents = parse(old, zarr_format, place(store, target))
         if documents is None:
             return old
-        prefix = path[len(root) :].strip("/")
-        fresh = _collect(store, root, path, zarr_format, deep)
-        stored = commit_of(old, zarr_format), documents
-        fresh = with_pending(store, root, fresh, stored)
-        own = {key_of(prefix, name) for name in DOCUMENTS_OF_A_NODE[zarr_format]}
+        fresh = _collect(store, root, sorted(changed - deep), zarr_format, deep=False)
+        fresh.update(_collect(store, root, sorted(deep), zarr_format, deep=True))
+        fresh = with_pending(store, root, fresh, (commit_of(old, zarr_format), documents))
+        there = {_folder(key) for key in fresh}
+        own = {path[start:] for path in changed}
+        # Nothing is left below a node that is gone.
+        below = {path[start:] for path in deep} | (own - there)
 
-        def replaced(key: str) -> bool:
-            below = prefix == "" or key.startswith(f"{prefix}/")
-            return key in own or (below and (deep or not fresh))
+        def is_replaced(key: str) -> bool:
+            folder = _folder(key)
+            return folder in own or not below.isdisjoint(_with_parents(folder, itself=False))
 
-        left = {key: one for key, one in documents.items() if not replaced(key)}
+        left = {key: one for key, one in documents.items() if not is_replaced(key)}
         return encode(old, {**left, **fresh}, zarr_format, place(store, target))
 
     return change
+
+
+def _folder(key: str) -> str:
+    return key.rpartition("/")[0]

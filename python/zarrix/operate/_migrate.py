@@ -27,6 +27,7 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_loads
+from zarrix._metadata.literals import Format
 from zarrix._metadata.translate import parsed, same_fill, to_2, to_3, zattrs
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.consolidate import consolidate
@@ -337,7 +338,7 @@ def _carry_out(
     store: Store,
     root: str,
     changes: Mapping[str, _Change],
-    to: int,
+    to: Format,
     metadata_of: Mapping[str, Any],
 ) -> None:
     documents = {path: one.documents for path, one in changes.items()}

@@ -1,0 +1,89 @@
+"""Batches: many changes below a group, and one update of consolidated metadata at the end.
+
+The nodes themselves are stored at once. A batch holds which of them changed, in the memory of the
+process that began it: a process that is killed inside leaves consolidated metadata without these
+changes. A process that is forked inside is in no batch.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+from zarrix._metadata.literals import Format
+from zarrix._runtime.system import on_fork
+from zarrix._stores.base import Store
+
+__all__ = ["Batch", "Change", "batches_above"]
+
+
+class Change(NamedTuple):
+    """A node that was created, changed or removed; ``deep`` if all below it was, too."""
+
+    path: str
+    zarr_format: Format
+    deep: bool
+
+
+class Batch:
+    """The changes below one group that consolidated metadata does not have yet.
+
+    Every batch above a node holds its changes, whichever thread makes them, so that each one is
+    complete when it ends.
+    """
+
+    def __init__(self, store: Store, root: str) -> None:
+        self._engine, self._prefix = store._engine.id, store.engine_path(root)
+        self._thread = threading.get_ident()
+        self._changes: dict[tuple[str, Format], bool] = {}
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Hold the changes below the group from here on."""
+        _BATCHES[self] = None
+
+    def end(self) -> list[Change]:
+        """Hold no more; the changes that are left to the caller.
+
+        These are none inside another batch of the same thread, and in a process that was forked
+        meanwhile.
+        """
+        if self not in _BATCHES:
+            return []
+        del _BATCHES[self]
+        with self._lock:
+            self._is_over = True
+        if any(one._thread == self._thread and one._holds_all_of(self) for one in tuple(_BATCHES)):
+            return []
+        return [Change(path, one, deep) for (path, one), deep in self._changes.items()]
+
+    def hold(self, change: Change) -> bool:
+        """Whether the batch holds this change now; it does not if it has ended meanwhile."""
+        path, zarr_format, deep = change
+        with self._lock:
+            if not self._is_over:
+                known = self._changes.get((path, zarr_format), False)
+                self._changes[path, zarr_format] = known or deep
+            return not self._is_over
+
+    def _holds_all_of(self, other: Batch) -> bool:
+        return self._engine == other._engine and _is_below(other._prefix, self._prefix)
+
+    def covers(self, store: Store, path: str) -> bool:
+        """Whether the batch is to hold the changes of this node."""
+        return store._engine.id == self._engine and _is_below(store.engine_path(path), self._prefix)
+
+
+# In the order in which they began. A change of a dictionary is one step for other threads.
+_BATCHES: dict[Batch, None] = {}
+on_fork(after_in_child=_BATCHES.clear)
+
+
+def _is_below(path: str, root: str) -> bool:
+    return not root or path == root or path.startswith(f"{root}/")
+
+
+def batches_above(store: Store, path: str) -> list[Batch]:
+    """The batches of this process that are to hold changes of the node at ``path``."""
+    return [one for one in tuple(_BATCHES) if one.covers(store, path)] if _BATCHES else []
