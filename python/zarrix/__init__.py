@@ -60,7 +60,7 @@ _LISTED = {
 }
 _ROOMS = _words(
     "codecs commits convert dask dtype errors ingest jobs measure ml operate storage testing "
-    "versions viewer xarray"
+    "versions viewer virtual xarray"
 )
 # What programs written for zarr-python name besides, and what reports of bugs need; numcodecs'
 # classes are there, too.

@@ -30,6 +30,7 @@ from zarrix import util as util
 from zarrix import version as version
 from zarrix import versions as versions
 from zarrix import viewer as viewer
+from zarrix import virtual as virtual
 from zarrix import xarray as xarray
 from zarrix._array.many import WindowFailure as WindowFailure
 from zarrix._array.many import read_many as read_many

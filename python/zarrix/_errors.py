@@ -45,6 +45,9 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         AppendError(ValueError)                                     append
         CallCancelledError(RuntimeError)                            call-cancelled
         SelectionError(ValueError)                                  selection
+        VirtualError(ValueError)                                    virtual
+            PieceChangedError                                       piece-changed
+            PieceNotFoundError(FileNotFoundError)                   piece-not-found
         LabelError(KeyError, ValueError)                            label
         DataTypeError(TypeError)                                    data-type
         ArrayIndexError(IndexError)                                 array-index
@@ -60,7 +63,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 __all__ = [
@@ -105,6 +108,9 @@ __all__ = [
     "AppendError",
     "CallCancelledError",
     "SelectionError",
+    "VirtualError",
+    "PieceChangedError",
+    "PieceNotFoundError",
     "LabelError",
     "DataTypeError",
     "ArrayIndexError",
@@ -386,6 +392,24 @@ class SelectionError(ZarrixError, ValueError):
     kind = "selection"
 
 
+class VirtualError(ZarrixError, ValueError):
+    """Pieces do not make one virtual array or group as they are."""
+
+    kind = "virtual"
+
+
+class PieceChangedError(VirtualError):
+    """A piece of a virtual array is not the one that was listed."""
+
+    kind = "piece-changed"
+
+
+class PieceNotFoundError(VirtualError, FileNotFoundError):
+    """A piece of a virtual array is gone."""
+
+    kind = "piece-not-found"
+
+
 class LabelError(ZarrixError, KeyError, ValueError):
     """A label is not one of its dimension, or the coordinate of a dimension has no labels."""
 
@@ -545,61 +569,6 @@ def human_readable_size(size: float) -> str:
     while size < 2 ** (10 * power):
         power -= 1
     return f"{size / 2 ** (10 * power):.1f}{'KMGTP'[power - 1]}"
-
-
-def check_keywords(given: Iterable[str], allowed: Collection[str], function: str) -> None:
-    """Raise ``TypeError`` for the first keyword that ``function`` does not accept.
-
-    Parameters
-    ----------
-    given : iterable of str
-        Names of the keyword arguments passed.
-    allowed : collection of str
-        Names that ``function`` accepts.
-    function : str
-        Its name, for the message.
-
-    Raises
-    ------
-    TypeError
-        Naming the keyword, and the closest one that exists.
-
-    Examples
-    --------
-    >>> check_keywords(["chunk"], ["chunks", "dtype"], "create")
-    Traceback (most recent call last):
-    TypeError: create() got an unexpected keyword argument 'chunk'; did you mean 'chunks'?
-    """
-    for name in given:
-        if name not in allowed:
-            advice = _H5PY_WORDS.get(name)
-            raise TypeError(
-                f"{function}() got an unexpected keyword argument {name!r}"
-                f"{suggestion(name, allowed) if advice is None else f'; {advice}'}"
-            )
-
-
-# Keywords of h5py's create_dataset, and what to write instead.
-_H5PY_WORDS = {
-    "maxshape": "leave it out: every array can be resized along every axis without a limit",
-    "shuffle": "shuffling is part of compressor=Blosc(shuffle=1), or filters=[Shuffle(4)]",
-    "fletcher32": "use checksum=True",
-    "scaleoffset": "use filters=[FixedScaleOffset(...)]",
-    "track_order": "members are listed by name",
-    "track_times": "times of changes are not stored",
-    "external": "every array can have its own store: use store= or chunk_store=",
-    "efile_prefix": "every array can have its own store: use store= or chunk_store=",
-    "virtual_prefix": "virtual datasets are not supported",
-    "dcpl": "property lists belong to HDF5; use the keywords themselves",
-    "dapl": "property lists belong to HDF5; use the keywords themselves",
-    "rdcc_nbytes": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
-    "rdcc_nslots": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
-    "rdcc_w0": "use zarrix.config.chunk_cache_bytes, one cache for all arrays",
-    "allow_unknown_filter": "a codec of your own is registered with register_codec()",
-    "libver": "the format is chosen with zarr_format=2 or zarr_format=3",
-    "swmr": "leave it out: arrays can always be read while they are written",
-    "driver": "the store decides where data is kept, as in store=zarrix.MemoryStore()",
-}
 
 
 for _name in __all__:

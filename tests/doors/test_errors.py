@@ -7,6 +7,7 @@ import re
 import pytest
 from zarrix import _errors
 from zarrix import errors as public
+from zarrix._runtime.signatures import check_keywords
 
 ROW = re.compile(r"^( +)(\w+)(?:\(([\w, ]+)\))? +([a-z-]+)$")
 
@@ -73,7 +74,7 @@ def test_read_only_has_a_message_of_its_own():
 
 def test_a_misspelt_keyword_suggests_the_right_one():
     with pytest.raises(TypeError) as caught:
-        _errors.check_keywords(["compresor"], ["compressor", "chunks"], "create")
+        check_keywords(["compresor"], ["compressor", "chunks"], "create")
     assert str(caught.value) == (
         "create() got an unexpected keyword argument 'compresor'; did you mean 'compressor'?"
     )
@@ -81,7 +82,7 @@ def test_a_misspelt_keyword_suggests_the_right_one():
 
 def test_a_keyword_like_no_other_gets_no_suggestion():
     with pytest.raises(TypeError) as caught:
-        _errors.check_keywords(["zzz"], ["compressor", "chunks"], "create")
+        check_keywords(["zzz"], ["compressor", "chunks"], "create")
     assert str(caught.value) == "create() got an unexpected keyword argument 'zzz'"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import check_keywords
+from zarrix._runtime.signatures import check_keywords
 
 __all__ = ["NativeConversion", "conversion_of"]
 

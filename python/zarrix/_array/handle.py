@@ -293,7 +293,7 @@ class ArrayHandle(Member):
             raise ReadOnlyError("a view made by astype() converts on reading; it cannot be written")
         if options.read_only:
             raise ReadOnlyError(
-                f"{self._title()} is read-only; open it with mode='r+' to change it"
+                f"{self._title()} is read-only; {self._location.store._how_to_write}"
             )
         if options.synchronizer is None:
             return nullcontext()

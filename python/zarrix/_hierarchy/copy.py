@@ -19,7 +19,7 @@ from zarrix._array.kept_codecs import kept_codecs
 from zarrix._array.sparse import grid_of, sparse_regions
 from zarrix._codecs.encodable import for_a_new_array
 from zarrix._dtypes.variable import dtype_in_3
-from zarrix._errors import CopyError, check_keywords
+from zarrix._errors import CopyError
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._hierarchy.h5py_source import attributes_of, fill_value_of, is_h5py, shape_of, stored_as
 from zarrix._hierarchy.replacing import named, replaced_when_complete
@@ -27,6 +27,7 @@ from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.literals import Format, IfExists
 from zarrix._nodes.member import location_of
 from zarrix._nodes.undo import or_nothing
+from zarrix._runtime.signatures import check_keywords
 from zarrix._selection.regions import chunk_aligned_regions
 from zarrix._stores.overlap import Relation, refuse_overlap, relation
 

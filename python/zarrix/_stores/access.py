@@ -29,6 +29,8 @@ class StoreAccess:
     _erasable = True
     _listable = True
     _durability: str | None = None
+    # What a message says about writing to a read-only array.
+    _how_to_write = "open it with mode='r+' to change it"
     # What commits changes in the store, if it does so itself.
     _own_commits = ""
     # The one format of which the store can hold documents; None for any.

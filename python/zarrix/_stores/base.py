@@ -127,6 +127,10 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         """
         return False
 
+    def _array_io(self, path: str, metadata: Any) -> Any:
+        """What reads the array at ``path`` in place of the engine's array; None for the engine."""
+        return None
+
     def _origin_of(self, key: str) -> tuple[Store, str] | None:
         """The store and the key where a value is stored as it is; None if that is here."""
         return None

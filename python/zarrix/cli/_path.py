@@ -23,20 +23,10 @@ def split(path: str) -> tuple[str, str, str | None]:
     """A path as a file or store, the path inside of it, and its format if it is another one."""
     if is_url(path) or os.path.isdir(path):
         return path, "", None
-    head, inside = path, ""
-    while head and not os.path.lexists(head):
-        parent, name = os.path.split(head.rstrip("/"))
-        if parent == head:
-            break
-        head, inside = parent, f"{name}/{inside}" if inside else name
-    if os.path.isfile(head):
-        if head.endswith((*_ARCHIVES, ".json")):
-            return head, inside, None
-        # Import time: only paths that are files need it.
-        from zarrix.convert._formats import format_of
+    # Import time: only paths inside of hierarchies, and files, need it.
+    from zarrix.convert._inside import split as split_file
 
-        return head, inside, format_of(head)
-    return path, "", None
+    return split_file(path)
 
 
 def open_path(path: str, storage_options: Mapping[str, Any] | None = None) -> Any:

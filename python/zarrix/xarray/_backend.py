@@ -7,7 +7,7 @@ from typing import Any
 from xarray import Dataset, DataTree
 from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 
-from zarrix._errors import check_keywords
+from zarrix._runtime.signatures import check_keywords
 from zarrix.xarray._store import Store
 
 __all__ = ["ZarrixBackend"]

@@ -163,6 +163,28 @@ class Targets:
             self._known[url] = known
         return known
 
+    def store_at(self, url: str, root: str) -> Store:
+        """The store at ``root``, which is the URL ``url`` or above it, if that may be read.
+
+        Raises
+        ------
+        PermissionError
+            The URL may not be named.
+        """
+        target = _normal(url, self.allowed is not None)
+        if self.allowed is not None and not _is_below(target, self.allowed):
+            shown = [public_url(one) for one in self.allowed]
+            raise PermissionError(
+                f"{public_url(url)} is below none of allowed={shown}; add its folder there if you "
+                "trust it"
+            )
+        if self.allowed is None and not _is_ours(target):
+            raise PermissionError(
+                f"{public_url(url)} is not a URL of {', '.join(_SCHEMES)} without a chain '::'; "
+                "name its folder in allowed= if you trust it"
+            )
+        return self._store(_normal(root, False))
+
     def _store(self, folder: str) -> Store:
         store = self._open.get(folder)
         if store is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
-from zarrix._errors import check_keywords
+from zarrix._runtime.signatures import check_keywords
 from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
 from zarrix.ml._datasets.table import Table
 from zarrix.ml._order.random import Ints

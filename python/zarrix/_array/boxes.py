@@ -1,0 +1,408 @@
+"""Arrays that are made of boxes of other arrays: `BoxesIO` stands in for the engine's array.
+
+A box is a range along each axis, and part of an open array. `zarrix._array.box_index` finds the
+boxes that a selection touches; a function of the caller opens them. Up to 256 boxes are open for
+one call, and all of these are read by one call of the engine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zarrix import _engine
+from zarrix._array.box_index import BoxIndex, SortedList, cut_axis
+from zarrix._array.stored import chunk_key
+from zarrix._metadata.array import ArrayMetadata
+
+__all__ = ["MOST_AT_ONCE", "BoxesIO", "OpenBox"]
+
+# How many boxes one call of the engine reads, and so how many have to be open.
+MOST_AT_ONCE = 256
+
+
+class OpenBox(NamedTuple):
+    """The elements of a box: part of an open array.
+
+    Attributes
+    ----------
+    io : ArrayIO
+    dtype : dtype
+        Of the elements that ``io`` reads.
+    axes : tuple of int or None
+        For each axis of ``io``, the axis of the whole that it lies along; None for one of which
+        the box has a single index.
+    origin, step : tuple of int
+        For each axis of ``io``, the index of the first element of the box, and the distance to the
+        next one.
+    decode : function or None
+        From the stored elements to those of the whole, if these differ.
+    is_plain : bool
+        Whether the axes are those of the whole, from index 0 on, with steps of 1, and the elements
+        do not differ.
+    """
+
+    io: _engine.ArrayIO
+    dtype: np.dtype[Any]
+    axes: tuple[int | None, ...]
+    origin: tuple[int, ...]
+    step: tuple[int, ...]
+    decode: Callable[[Any], Any] | None
+    is_plain: bool
+
+
+class _Part(NamedTuple):
+    """One box of a selection.
+
+    Attributes
+    ----------
+    box : OpenBox
+    own : tuple
+        The selection from ``box.io``.
+    coords : tuple of ndarray
+        The indices of points, for each None in ``own``.
+    kept : list of int
+        The axes of the whole that the result of ``own`` has, in its order.
+    """
+
+    box: OpenBox
+    own: tuple[Any, ...]
+    coords: tuple[Any, ...]
+    kept: list[int]
+
+    @classmethod
+    def of(cls, box: OpenBox, inside: Sequence[Any], points: Sequence[Any] = ()) -> _Part:
+        """``inside`` is relative to the box; along an axis that is None there, ``points`` has the
+        index of each point.
+        """
+        own: list[Any] = []
+        coords: list[Any] = []
+        kept: list[int] = []
+        for axis, origin, step in zip(box.axes, box.origin, box.step, strict=True):
+            one: Any = 0 if axis is None else inside[axis]
+            if one is None:
+                assert axis is not None
+                coords.append(np.ascontiguousarray(origin + step * points[axis], np.int64))
+                own.append(None)
+            elif isinstance(one, int):
+                own.append(origin + step * one)
+            else:
+                assert axis is not None
+                kept.append(axis)
+                if isinstance(one, tuple):
+                    own.append((origin + step * one[0], step * one[1], one[2]))
+                else:
+                    own.append(np.ascontiguousarray(origin + step * one, np.int64))
+        return cls(box, tuple(own), tuple(coords), kept)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of what ``own`` selects, without axes of points."""
+        ranges = (one for one in self.own if one is not None and not isinstance(one, int))
+        return tuple(one[2] if isinstance(one, tuple) else len(one) for one in ranges)
+
+    def read_points(self, values: Any) -> None:
+        """Fill ``values``, whose first axis counts points."""
+        if not self.coords:
+            # All of these points lie along axes that the array does not have.
+            self.box.io.read(self.own, values[0])
+            values[1:] = values[0]
+        elif len(self.coords) == len(self.own):
+            self.box.io.read_points(self.coords, values)
+        else:
+            self.box.io.read_boxes(self.own, self.coords, values)
+
+    def decoded(self, values: Any, shown: Sequence[int], before: int = 0) -> Any:
+        """Elements that were read, as those of the whole: with the axes ``shown``, in that order,
+        behind ``before`` axes of points. Axes that the box lacks have a length of 1.
+        """
+        if self.box.decode is not None:
+            values = self.box.decode(values)
+        order = [before + self.kept.index(axis) for axis in shown if axis in self.kept]
+        values = values.transpose(*range(before), *order)
+        new = [before + n for n, axis in enumerate(shown) if axis not in self.kept]
+        return np.expand_dims(values, new) if new else values
+
+    def in_own_order(self, view: Any, shown: Sequence[int]) -> Any:
+        """A view of the result with the axes of ``own``, to read into; None if there is none."""
+        if self.box.decode is not None:
+            return None
+        added = [n for n, axis in enumerate(shown) if axis not in self.kept]
+        if any(view.shape[n] != 1 for n in added):
+            return None
+        # Not squeeze: a range may have a length of 1, too.
+        view = view[(*(0 if n in added else slice(None) for n in range(view.ndim)), ...)]
+        left = [axis for axis in shown if axis in self.kept]
+        return view.transpose([left.index(axis) for axis in self.kept])
+
+
+class BoxesIO:
+    """The part of the engine's interface of an array that reads, for an array made of boxes.
+
+    Parameters
+    ----------
+    metadata : ArrayMetadata
+        Of the whole.
+    fill : element
+        What lies in no box, or in one that is missing.
+    index : BoxIndex
+    opened : function
+        From the numbers of boxes to an `OpenBox` for each; None for one that is missing.
+    """
+
+    def __init__(
+        self,
+        metadata: ArrayMetadata,
+        fill: Any,
+        index: BoxIndex,
+        opened: Callable[[Sequence[int]], list[OpenBox | None]],
+    ) -> None:
+        self.shape, self.dtype, self.fill = metadata.shape, metadata.dtype, fill
+        self._metadata, self.index, self._opened = metadata, index, opened
+        self._has_holes = index.covered != math.prod(self.shape)
+
+    def read(self, axes: Any, out: Any) -> None:
+        """Fill ``out`` with the elements of a selection: indices, ranges, or arrays of indices."""
+        line = self.index.axis
+        if line is not None and type(axes[line]) is tuple and not self._has_holes:
+            self._read_line(axes, out, line)
+        else:
+            self._read_all([(axes, out)])
+
+    def _read_line(self, axes: Any, out: Any, line: int) -> None:
+        """A range of boxes that lie behind one another, without holes."""
+        step = axes[line][1]
+        numbers, first, counts, offsets = self.index.along(*axes[line])
+        before, after = axes[:line], axes[line + 1 :]
+        lead = (slice(None),) * sum(type(one) is not int for one in before)
+        for begin in range(0, len(numbers), MOST_AT_ONCE):
+            end = begin + MOST_AT_ONCE
+            boxes: Any = self._opened(numbers[begin:end])
+            if all(map(_is_plain, boxes)):
+                some = zip(
+                    boxes, first[begin:end], counts[begin:end], offsets[begin:end], strict=True
+                )
+                _read_parts(
+                    [
+                        (box.io, (*before, (i, step, n), *after), out[(*lead, slice(at, at + n))])
+                        for box, i, n, at in some
+                    ]
+                )
+                continue
+            low = min(offsets[begin:end])
+            high = max(at + n for at, n in zip(offsets[begin:end], counts[begin:end], strict=True))
+            part = list(axes)
+            part[line] = (axes[line][0] + step * low, step, high - low)
+            self._read_all([(part, out[(*lead, slice(low, high))])])
+
+    def _read_all(self, reads: Sequence[tuple[Any, Any]]) -> None:
+        """Fill the second of each pair with the selection that comes first."""
+        parts: list[tuple[Any, ...]] = []
+        for axes, out in reads:
+            selection = [
+                one if isinstance(one, int | tuple) else SortedList.of(one) for one in axes
+            ]
+            shown = [n for n, one in enumerate(selection) if not isinstance(one, int)]
+            numbers = self.index.touched(selection)
+            if self._has_holes:
+                out[...] = self.fill
+            for begin in range(0, len(numbers), MOST_AT_ONCE):
+                some = numbers[begin : begin + MOST_AT_ONCE].tolist()
+                if len(parts) + len(some) > MOST_AT_ONCE:
+                    self._run(parts)
+                    parts = []
+                parts += self._parts(selection, shown, out, some)
+        self._run(parts)
+
+    def _parts(
+        self, selection: list[Any], shown: list[int], out: Any, numbers: list[int]
+    ) -> list[tuple[Any, ...]]:
+        """For each box: what to read, the axes of the result, the result, and where in it."""
+        found: list[tuple[Any, ...]] = []
+        starts, stops = self.index.starts, self.index.stops
+        for number, box in zip(numbers, self._opened(numbers), strict=True):
+            cuts = []
+            for one, begin, end in zip(
+                selection, starts[number].tolist(), stops[number].tolist(), strict=True
+            ):
+                cut = cut_axis(one, begin, end)
+                if cut is None:
+                    break
+                cuts.append(cut)
+            else:
+                where = [cuts[axis][1] for axis in shown]
+                if box is None and out is not None:
+                    _put(out, where, self.fill)
+                elif box is not None:
+                    found.append((_Part.of(box, [own for own, _ in cuts]), shown, out, where))
+        return found
+
+    def _run(self, parts: list[tuple[Any, ...]]) -> None:
+        """Read parts by one call of the engine, and put those that change into the results."""
+        native: list[Any] = []
+        later: list[Any] = []
+        for part, shown, out, where in parts:
+            direct = None
+            if all(isinstance(one, slice) for one in where):
+                direct = part.in_own_order(out[(*where, ...)], shown)
+            if direct is None:
+                direct = np.empty(part.shape, part.box.dtype)
+                later.append((part, direct, shown, out, where))
+            native.append((part.box.io, part.own, direct))
+        _read_parts(native)
+        for part, values, shown, out, where in later:
+            _put(out, where, part.decoded(values, shown))
+
+    # Points and windows
+
+    def read_points(self, coords: Any, out: Any) -> None:
+        """Fill ``out`` with single elements; ``coords`` has an array of indices for each axis."""
+        self.read_boxes((None,) * len(coords), coords, out)
+
+    def read_boxes(self, axes: Any, coords: Any, out: Any) -> None:
+        """Fill ``out`` with a selection that has, for each point, an index of its own where
+        ``axes`` has None; the first axes of ``out`` count points.
+        """
+        wanted = self._pointed(axes, coords)
+        selection, by_axis, shown = wanted
+        rest = out.shape[out.ndim - len(shown) :]
+        flat = np.empty((len(next(iter(by_axis.values()))), *rest), self.dtype)
+        flat[...] = self.fill
+        numbers = self.index.touched(selection)
+        for begin in range(0, len(numbers), MOST_AT_ONCE):
+            some = numbers[begin : begin + MOST_AT_ONCE].tolist()
+            for number, box in zip(some, self._opened(some), strict=True):
+                found = self._points_in(number, box, wanted)
+                if found is not None:
+                    part, points, where = found
+                    values = np.empty((len(points), *part.shape), part.box.dtype)
+                    part.read_points(values)
+                    _put(flat, [points, *where], part.decoded(values, shown, 1))
+        out[...] = flat.reshape(out.shape)
+
+    def _pointed(self, axes: Any, coords: Any) -> tuple[Any, ...]:
+        """A selection for the index, the indices of points by axis, and the axes of ranges."""
+        pointed = [n for n, one in enumerate(axes) if one is None]
+        flat = (np.asarray(one).reshape(-1) for one in coords)
+        by_axis = dict(zip(pointed, flat, strict=True))
+        selection = [
+            one if isinstance(one, int | tuple) else SortedList.of(by_axis.get(n, one))
+            for n, one in enumerate(axes)
+        ]
+        ranges = (n for n, one in enumerate(axes) if one is not None and not isinstance(one, int))
+        return selection, by_axis, [*ranges]
+
+    def _points_in(
+        self, number: int, box: OpenBox | None, pointed: tuple[Any, ...]
+    ) -> tuple[_Part, Any, list[Any]] | None:
+        """The points that lie in one box: what to read, their numbers, and where they are."""
+        selection, by_axis, shown = pointed
+        starts, stops = self.index.starts[number].tolist(), self.index.stops[number].tolist()
+        inside: list[Any] = []
+        where: list[Any] = []
+        points: Any = None
+        for axis, one in enumerate(selection):
+            if axis in by_axis:
+                low, high = np.searchsorted(one.values, (starts[axis], stops[axis])).tolist()
+                mine = np.arange(low, high) if one.order is None else one.order[low:high]
+                points = mine if points is None else np.intersect1d(points, mine)
+                inside.append(None)
+                continue
+            cut = cut_axis(one, starts[axis], stops[axis])
+            if cut is None:
+                return None
+            inside.append(cut[0])
+            if axis in shown:
+                where.append(cut[1])
+        if box is None or not len(points):
+            return None
+        points = np.sort(points)
+        own = {axis: indices[points] - starts[axis] for axis, indices in by_axis.items()}
+        by_number = [own.get(axis) for axis in range(len(selection))]
+        return _Part.of(box, inside, by_number), points, where
+
+    def read_windows(self, starts: Any, out: Any, clip: bool = False) -> None:
+        """Fill ``out``, of shape ``(N, *window)``, with the windows that begin at ``starts``. With
+        ``clip``, parts of ``out`` outside the array are unchanged.
+        """
+        size = out.shape[1:]
+        reads = []
+        for number, corner in enumerate(np.asarray(starts).tolist()):
+            ends = zip(corner, size, self.shape, strict=True)
+            box = [(max(0, at), min(at + n, whole)) for at, n, whole in ends]
+            if any(low >= high for low, high in box):
+                continue
+            axes = tuple((low, 1, high - low) for low, high in box)
+            inside = (
+                slice(low - at, high - at) for (low, high), at in zip(box, corner, strict=True)
+            )
+            reads.append((axes, out[(number, *inside)]))
+        self._read_all(reads)
+
+    # What a read costs, and what is stored
+
+    def _parts_of(self, axes: Any, coords: Any) -> Iterator[_Part]:
+        """The parts of all boxes that a selection touches."""
+        wanted = self._pointed(axes, coords)
+        numbers = self.index.touched(wanted[0])
+        for begin in range(0, len(numbers), MOST_AT_ONCE):
+            some = numbers[begin : begin + MOST_AT_ONCE].tolist()
+            if not coords:
+                yield from (part for part, *_ in self._parts(wanted[0], wanted[2], None, some))
+                continue
+            for number, box in zip(some, self._opened(some), strict=True):
+                found = self._points_in(number, box, wanted)
+                if found is not None:
+                    yield found[0]
+
+    def cost(self, axes: Any, coords: Any = ()) -> tuple[int, ...]:
+        """The cost of a read: the sums of those of the boxes."""
+        parts = self._parts_of(axes, coords)
+        each = [part.box.io.cost(part.own, part.coords) for part in parts]
+        return tuple(map(sum, zip(*each, strict=True))) if each else (0,) * 6
+
+    def strategy(self, axes: Any, coords: Any = ()) -> str:
+        """How most of the boxes are read."""
+        words = [
+            part.box.io.strategy(part.own, part.coords) for part in self._parts_of(axes, coords)
+        ]
+        return max(set(words), key=words.count) if words else "nothing"
+
+    def initialized(self) -> int:
+        """The number of chunks: each has elements of a piece, or is all fill value."""
+        return math.prod(self._counts())
+
+    def stored_chunks(self, among: Sequence[str] | None = None) -> list[tuple[str, list[int]]]:
+        """Key and coordinates of every chunk; none is stored by itself."""
+        every = itertools.product(*map(range, self._counts()))
+        found = [(chunk_key(self._metadata, coords), [*coords]) for coords in every]
+        return found if among is None else [one for one in found if one[0] in {*among}]
+
+    def _counts(self) -> list[int]:
+        grid = zip(self._metadata.grid, self.shape, strict=True)
+        return [axis.count(size) for axis, size in grid]
+
+
+def _is_plain(box: OpenBox | None) -> bool:
+    return box is not None and box.is_plain
+
+
+def _put(out: Any, parts: Sequence[Any], values: Any) -> None:
+    """Assign to part of a result: slices, or arrays of positions, along its first axes."""
+    if all(isinstance(one, slice) for one in parts):
+        out[(*parts, ...)] = values
+        return
+    positions = [
+        np.arange(*one.indices(size)) if isinstance(one, slice) else one
+        for one, size in zip(parts, out.shape, strict=False)
+    ]
+    out[np.ix_(*positions)] = values
+
+
+def _read_parts(parts: Sequence[tuple[_engine.ArrayIO, Any, Any]]) -> None:
+    for io, selection, out in parts:
+        io.read(selection, out)

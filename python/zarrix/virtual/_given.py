@@ -1,0 +1,249 @@
+"""What a user passes as a piece: open arrays, lazy views, paths, patterns and URLs."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.access import metadata_of, options_of
+from zarrix._array.array import Array
+from zarrix._array.dimension_names import names_of
+from zarrix._array.lazy import LazyArray
+from zarrix._errors import PieceNotFoundError, VirtualError
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._stores.base import Store
+from zarrix._stores.local import DirectoryStore
+from zarrix._stores.path import is_url
+from zarrix._stores.reference.store import ReferenceStore
+from zarrix._stores.reference.targets import Targets
+from zarrix._stores.remote.store import RemoteStore
+from zarrix._stores.zip import ZipStore
+from zarrix.convert._file_store import FileStore
+from zarrix.convert._inside import split
+from zarrix.convert._open import natural
+from zarrix.virtual._opener import Opener, check_of, file_check, split_url
+from zarrix.virtual._table import Source
+
+__all__ = ["Given", "Sources"]
+
+
+@dataclass
+class Given:
+    """One array that was passed: where it is, and what it has.
+
+    source, path : int, str
+        The number of its source, and its path there.
+    shape : tuple of int
+        Of the part that was passed.
+    axes, origin, step : tuple
+        For each axis of the array: the axis of the part, the first index, and the step.
+    """
+
+    source: int
+    path: str
+    shape: tuple[int, ...]
+    axes: tuple[int | None, ...]
+    origin: tuple[int, ...]
+    step: tuple[int, ...]
+    metadata: ArrayMetadata
+    attributes: Mapping[str, Any]
+    names: Sequence[str | None]
+    check: str | None
+    told: str
+    dtype: np.dtype[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dtype = self.metadata.dtype.newbyteorder("=")
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The chunk of the array along each axis of the part."""
+        found = dict(zip(self.axes, self.metadata.inner_chunk_shape, strict=True))
+        return tuple(max(1, min(found[axis], n)) for axis, n in enumerate(self.shape))
+
+
+class Sources:
+    """The sources of a call: each store once, however many arrays of it are passed.
+
+    Parameters
+    ----------
+    storage_options : mapping, optional
+        For the URLs among them.
+    """
+
+    def __init__(self, storage_options: Mapping[str, Any] | None = None) -> None:
+        self.sources: list[Source] = []
+        self._known: dict[Any, int] = {}
+        self._hosts: list[str] = []
+        self._options = dict(storage_options or {})
+        self.opener = Opener(self.sources, self._targets())
+
+    def _targets(self) -> Targets:
+        # What the user has passed may be read with the options of the call, and nothing else.
+        return Targets("of the virtual array", "", self._options, self._hosts, {})
+
+    def arrays(self, items: Any) -> list[Given]:
+        """What was passed, in its order.
+
+        Raises
+        ------
+        VirtualError
+            It is not an array.
+        PieceNotFoundError
+            There is none.
+        """
+        flat = [*_flat(items)]
+        if not flat:
+            raise VirtualError("a virtual array is made of at least one array")
+        names = [os.fspath(one) for one in flat if isinstance(one, str | os.PathLike)]
+        self._hosts += {split_url(name)[0] for name in names if is_url(name)} - {*self._hosts}
+        self.opener.targets = self._targets()
+        found: list[Given | None] = []
+        later: list[tuple[int, str]] = []
+        for one in flat:
+            if isinstance(one, str | os.PathLike):
+                later.append(self._named(os.fspath(one)))
+                found.append(None)
+            else:
+                found.append(self._opened(one))
+        opened = iter(self._at(later))
+        return [one if one is not None else next(opened) for one in found]
+
+    def _at(self, places: Sequence[tuple[int, str]]) -> Iterable[Given]:
+        for begin in range(0, len(places), 256):
+            some = places[begin : begin + 256]
+            arrays = self.opener.arrays(some, [None] * len(some))
+            for (number, path), array in zip(some, arrays, strict=True):
+                if array is None:
+                    told = self.opener.told(number, path)
+                    raise PieceNotFoundError(f"there is no array at {told}")
+                self._note_format(number, array)
+                yield self._given(array, number, path, LazyArray.of(array))
+
+    def _named(self, name: str) -> tuple[int, str]:
+        """The source of a path or URL, and the path in it."""
+        if is_url(name):
+            return self._number(Source(name, "zarr")), ""
+        file, inside, format = split(name)
+        location = os.path.abspath(file)
+        if format is not None:
+            return self._number(Source(location, format, file_check(location))), inside
+        is_file = os.path.isfile(location)
+        check = file_check(location) if is_file else None
+        return self._number(Source(location, "store" if is_file else "zarr", check)), inside
+
+    def _number(self, source: Source, store: Store | None = None) -> int:
+        key = (source.location, id(store) if source.location is None else None)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = len(self.sources)
+            self.sources.append(source)
+            if store is not None:
+                self.opener.live[found] = store
+        return found
+
+    def _note_format(self, number: int, array: Array) -> None:
+        source = self.sources[number]
+        if source.format == "zarr":
+            self.sources[number] = source._replace(format=f"zarr{array.zarr_format}")
+
+    def _opened(self, item: Any) -> Given:
+        view = LazyArray.of(item) if isinstance(item, Array) else item
+        array = getattr(view, "_array", None)
+        if not isinstance(view, LazyArray) or not isinstance(array, Array):
+            raise VirtualError(
+                f"{item!r} is not a piece of a virtual array; pass open arrays, lazy views of "
+                "them, paths or URLs"
+            )
+        options, location = options_of(array), array._location
+        if options.is_view or location.chunk_store is not None:
+            raise VirtualError(
+                f"{array!r} is a view with metadata of its own, or has a store for its chunks; "
+                "pass the array that it is made of"
+            )
+        number = self._number(_source_of(location.store, array), location.store)
+        return self._given(array, number, location.path, view)
+
+    def _given(self, array: Array, number: int, path: str, view: LazyArray) -> Given:
+        metadata = metadata_of(array)
+        where: dict[int, int] = {}
+        for shown, axis in enumerate(view._order):
+            if axis is None:
+                raise VirtualError(f"{view!r} has a new axis; stack() adds one")
+            where[axis] = shown
+        origin, step = [], []
+        for one in view._axes:
+            if isinstance(one, np.ndarray):
+                raise VirtualError(
+                    f"{view!r} has a list of indices; a piece is a range with a step"
+                )
+            origin.append(one if isinstance(one, int) else one[0])
+            step.append(1 if isinstance(one, int) else one[1])
+        return Given(
+            source=number,
+            path=path,
+            shape=view.shape,
+            axes=tuple(where.get(axis) for axis in range(array.ndim)),
+            origin=tuple(origin),
+            step=tuple(step),
+            metadata=metadata,
+            attributes=array.attrs.asdict(),
+            names=_names_of_view(array, view),
+            check=check_of(array) if self.sources[number].format.startswith("zarr") else None,
+            told=self.opener.told(number, path),
+        )
+
+
+def _names_of_view(array: Array, view: LazyArray) -> tuple[str | None, ...]:
+    names = names_of(array)
+    return tuple(names[axis] for axis in view._order if axis is not None) if names else ()
+
+
+def _source_of(store: Store, array: Array) -> Source:
+    """Where another process finds a store; without a location for one in memory."""
+    if isinstance(store, RemoteStore):
+        return Source(store.url, f"zarr{array.zarr_format}")
+    if isinstance(store, FileStore) and store._made_of:
+        location = os.path.abspath(store._made_of[0])
+        format = store._made_of[1] or "store"
+        return Source(location, format, file_check(location))
+    if isinstance(store, ZipStore | ReferenceStore):
+        path = getattr(store, "path", None) or getattr(store, "_path", "")
+        if isinstance(path, str) and path and "://" not in path:
+            return Source(os.path.abspath(path), "store", file_check(path))
+    if isinstance(store, DirectoryStore) and isinstance(store.path, str):
+        return Source(os.path.abspath(store.path), f"zarr{array.zarr_format}")
+    return Source(None, f"zarr{array.zarr_format}")
+
+
+def _flat(items: Any) -> Iterable[Any]:
+    """The sources one by one: a pattern is the files that it matches, in natural order."""
+    if isinstance(items, str | os.PathLike):
+        items = [items]
+    elif isinstance(items, Array | LazyArray):
+        raise VirtualError("the sources are a list; pass [array]")
+    for one in items:
+        name = os.fspath(one) if isinstance(one, str | os.PathLike) else None
+        if name is None or is_url(name) or not glob.has_magic(name) or os.path.exists(name):
+            yield one
+            continue
+        yield from _matching(name)
+
+
+def _matching(pattern: str) -> list[str]:
+    """The paths that match; what follows a file in the pattern is a path inside of it."""
+    head, inside = pattern, ""
+    while head:
+        found = sorted(glob.glob(head), key=natural)
+        if found:
+            return [f"{one}/{inside}" if inside else one for one in found]
+        parent, name = os.path.split(head)
+        if not parent or not glob.has_magic(parent):
+            break
+        head, inside = parent, f"{name}/{inside}" if inside else name
+    raise PieceNotFoundError(f"nothing matches {pattern!r}")

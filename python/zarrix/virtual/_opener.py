@@ -1,0 +1,207 @@
+"""Opens the pieces of virtual arrays: their stores, and their arrays in them.
+
+Arrays of one server are opened through one store, so that the requests of a call are concurrent. A
+document names local paths and URLs of the engine's own schemes; nothing else is opened for it, and
+nothing in it runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zarrix._array.access import metadata_of, opened_at
+from zarrix._array.array import Array
+from zarrix._errors import PieceChangedError, PieceNotFoundError, VirtualError
+from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._nodes import nodes
+from zarrix._nodes.location import Location
+from zarrix._stores.base import Store
+from zarrix._stores.keys import key_of
+from zarrix._stores.open import as_store
+from zarrix._stores.path import is_url
+from zarrix._stores.redaction import public_url
+from zarrix._stores.reference.targets import Targets
+from zarrix._stores.registry import SERVER_SCHEMES
+from zarrix.convert._file_store import FileStore, reopened
+from zarrix.virtual._table import Source
+
+__all__ = ["Opener", "check_of", "file_check"]
+
+# Files stay open as long as their store does.
+_MOST_FILES = 256
+_MOST_STORES = 16_384
+
+_FORMATS = {"zarr2": 2, "zarr3": 3}
+
+
+class Opener:
+    """The open stores of some sources.
+
+    Parameters
+    ----------
+    sources : list of Source
+    targets : Targets
+        Which URLs may be read, and with which options.
+    home : str
+        The folder that relative paths begin in.
+    live : mapping of int to Store
+        Stores that are open already, by the number of their source.
+    """
+
+    def __init__(
+        self,
+        sources: list[Source],
+        targets: Targets,
+        home: str = "",
+        live: Mapping[int, Store] | None = None,
+    ) -> None:
+        self.sources, self.targets, self.home = sources, targets, home
+        self.live = dict(live or {})
+        self._stores: dict[int, tuple[Store, str]] = {}
+        self._files: dict[int, tuple[Store, str]] = {}
+
+    def place(self, number: int) -> tuple[Store, str]:
+        """The store of a source, and the path of the source in it."""
+        if number in self.live:
+            return self.live[number], ""
+        found = self._stores.get(number) or self._files.get(number)
+        if found is None:
+            found = self._opened(number)
+            is_file = isinstance(found[0], FileStore)
+            kept, most = (self._files, _MOST_FILES) if is_file else (self._stores, _MOST_STORES)
+            while len(kept) >= most:
+                # What a call still reads from stays open, because it has a reference.
+                kept.pop(next(iter(kept)), None)
+            kept[number] = found
+        return found
+
+    def _opened(self, number: int) -> tuple[Store, str]:
+        location, format, check = self.sources[number]
+        if location is None:
+            raise VirtualError(
+                "a piece was in the memory of the process that listed it, where no other process "
+                "can read it"
+            )
+        if is_url(location):
+            return self._at_url(location)
+        path = os.path.join(self.home, location)
+        if check is not None and file_check(path) != check:
+            if not os.path.exists(path):
+                raise PieceNotFoundError(f"the piece {path} is gone")
+            raise PieceChangedError(
+                f"{path} has changed since it was listed; zarrix.virtual.refresh lists it again"
+            )
+        if format in _FORMATS or format in ("zarr", "store"):
+            return as_store(path), ""
+        try:
+            return reopened(path, format, {}), ""
+        except FileNotFoundError:
+            raise PieceNotFoundError(f"the piece {path} is gone") from None
+
+    def _at_url(self, url: str) -> tuple[Store, str]:
+        root, path = split_url(url)
+        return self.targets.store_at(url, root), path
+
+    def found(self, places: Sequence[tuple[int, str]]) -> list[tuple[Location, nodes.Node | None]]:
+        """The nodes at paths of sources, by one request for each remote store."""
+        asked_at = []
+        by_store: dict[tuple[int, int | None], list[str]] = {}
+        stores: dict[int, Store] = {}
+        for number, path in places:
+            store, root = self.place(number)
+            asked = _FORMATS.get(self.sources[number].format)
+            full = key_of(root, path)
+            stores[id(store)] = store
+            by_store.setdefault((id(store), asked), []).append(full)
+            asked_at.append((store, full, asked))
+        found = {
+            key: nodes.find_all(stores[key[0]], paths, key[1]) for key, paths in by_store.items()
+        }
+        return [
+            (Location(store, path), found[id(store), asked][path])
+            for store, path, asked in asked_at
+        ]
+
+    def arrays(
+        self, places: Sequence[tuple[int, str]], checks: Sequence[str | None]
+    ) -> list[Array | None]:
+        """The arrays at paths of sources; None for those that are gone.
+
+        Raises
+        ------
+        PieceChangedError
+            One of them is not the array that was listed.
+        """
+        opened: list[Array | None] = []
+        found = self._found(places)
+        for (location, node), (number, path), check in zip(found, places, checks, strict=True):
+            if node is None:
+                opened.append(None)
+                continue
+            told = self.told(number, path)
+            if node.kind != "array":
+                raise PieceChangedError(f"the piece {told} is a group now, and not an array")
+            array = opened_at(location, node)
+            if location.store._array_io(location.path, metadata_of(array)) is not None:
+                raise VirtualError(
+                    f"the piece {told} is a virtual array itself; a list has the pieces of those"
+                )
+            if check is not None and check_of(array) != check:
+                raise PieceChangedError(
+                    f"the piece {told} has changed since it was listed; zarrix.virtual.refresh "
+                    "lists it again"
+                )
+            opened.append(array)
+        return opened
+
+    def _found(self, places: Sequence[tuple[int, str]]) -> list[tuple[Location, nodes.Node | None]]:
+        try:
+            return self.found(places)
+        except PieceNotFoundError:
+            if len(places) == 1:
+                return [(Location(as_store({})), None)]
+            return [one for each in places for one in self._found([each])]
+
+    def told(self, number: int, path: str) -> str:
+        """A piece, for messages."""
+        location = self.sources[number].location
+        if location is None:
+            location = repr(self.live[number]) if number in self.live else "in memory"
+        return f"{public_url(location)}{f'/{path}' if path else ''}"
+
+    def __getstate__(self) -> Any:
+        return {**self.__dict__, "_stores": {}, "_files": {}}
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """The URL of a server or bucket, and the path there; the path is empty where the whole URL has
+    to be opened as it is.
+    """
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    is_plain = not any(mark in rest for mark in "%?#") and "::" not in url and "@" not in host
+    is_archive = path.endswith((".zip", ".ozx"))
+    if scheme in SERVER_SCHEMES and is_plain and not is_archive and path.strip("/"):
+        return f"{scheme}://{host}", path.strip("/")
+    return url, ""
+
+
+def check_of(array: Array) -> str:
+    """What tells the version of a Zarr array: a digest of its document without attributes."""
+    metadata = metadata_of(array)
+    document = {**json_loads(nodes.array_document(metadata))}
+    document.pop("attributes", None)
+    document.pop("dimension_names", None)
+    return hashlib.sha256(json_dumps(document)).hexdigest()[:16]
+
+
+def file_check(path: str) -> str | None:
+    """What tells the version of a file: its size and the time of its last change."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return f"{found.st_size}-{found.st_mtime_ns}"

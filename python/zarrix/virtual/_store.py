@@ -1,0 +1,188 @@
+"""A virtual array or group as a read-only store: documents, and no chunks.
+
+Arrays that are opened in it read through `zarrix._array.boxes.BoxesIO`, so that everything that
+takes an array or a group takes these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zarrix._array.access import io_of, metadata_of
+from zarrix._array.boxes import BoxesIO, OpenBox
+from zarrix._errors import PieceChangedError, PieceNotFoundError
+from zarrix._metadata.array import ArrayMetadata
+from zarrix._selection.values import fill_element
+from zarrix._stores.python import PythonStore
+from zarrix._stores.sites import Site, of_file
+from zarrix.virtual._opener import Opener
+from zarrix.virtual._table import Table
+
+__all__ = ["Boxes", "VirtualStore"]
+
+_MOST_OPEN = 16_384
+_MOST_FILES = 256
+
+
+class Boxes:
+    """Opens the boxes of one table; those that were opened last stay open."""
+
+    def __init__(self, table: Table, opener: Opener, dtype: np.dtype[Any]) -> None:
+        self._table, self._opener, self._dtype = table, opener, dtype
+        self._open: dict[int, OpenBox] = {}
+        self.missing: set[int] = set()
+
+    def __call__(self, numbers: Sequence[int]) -> list[OpenBox | None]:
+        opened = self._open
+        found = [opened.get(number) for number in numbers]
+        if None in found:
+            lacking = [n for n, box in zip(numbers, found, strict=True) if box is None]
+            new = self._new(lacking)
+            found = [box or new.get(n) for n, box in zip(numbers, found, strict=True)]
+        return found
+
+    def _new(self, numbers: list[int]) -> dict[int, OpenBox]:
+        table = self._table
+        wanted = [(table.sources[n], table.paths[n]) for n in numbers]
+        arrays = self._opener.arrays(wanted, [table.checks[n] for n in numbers])
+        new: dict[int, OpenBox] = {}
+        files = [source.format not in ("zarr2", "zarr3") for source in self._opener.sources]
+        most = _MOST_FILES if any(files) else _MOST_OPEN
+        for number, place, array in zip(numbers, wanted, arrays, strict=True):
+            if array is None:
+                self._lacks(number, self._opener.told(*place))
+                continue
+            while len(self._open) >= most:
+                self._open.pop(next(iter(self._open)), None)
+            new[number] = self._open[number] = self._box(number, array)
+        return new
+
+    def _lacks(self, number: int, name: str) -> None:
+        if not self._table.more[number].get("fill"):
+            raise PieceNotFoundError(
+                f"the piece {name} is gone; missing='fill' reads it as the fill value"
+            )
+        self.missing.add(number)
+
+    def _box(self, number: int, array: Any) -> OpenBox:
+        metadata = metadata_of(array)
+        box = box_of(metadata, io_of(array), self._table, number, self._dtype)
+        if box is None:
+            row = self._table.row(number)
+            told = self._opener.told(row.source, row.path)
+            raise PieceChangedError(
+                f"the piece {told} has shape {metadata.shape} and dtype {metadata.dtype}, which is "
+                "not what was listed; zarrix.virtual.refresh lists it again"
+            )
+        return box
+
+
+def box_of(
+    metadata: ArrayMetadata, io: Any, table: Table, number: int, dtype: np.dtype[Any]
+) -> OpenBox | None:
+    """The box of a piece in its array; None if the array does not have its elements."""
+    more, ndim = table.more[number], len(metadata.shape)
+    axes = tuple(more.get("axes", range(ndim)))
+    origin = tuple(more.get("from", (0,) * ndim))
+    step = tuple(more.get("step", (1,) * ndim))
+    if not len(axes) == len(origin) == len(step) == ndim:
+        return None
+    shape = table.shapes[number].tolist()
+    for axis, first, stride, size in zip(axes, origin, step, metadata.shape, strict=True):
+        count = 1 if axis is None else shape[axis]
+        last = first + stride * (count - 1)
+        if count and not (0 <= first < size and 0 <= last < size):
+            return None
+    given = [axis for axis in axes if axis is not None]
+    if len(set(given)) != len(given) or any(
+        size != 1 for axis, size in enumerate(shape) if axis not in given
+    ):
+        return None
+    stored = np.dtype(more["dtype"]) if "dtype" in more else dtype
+    if metadata.dtype.newbyteorder("=") != stored.newbyteorder("="):
+        return None
+    decode = None if metadata.dtype == dtype else _cast(dtype)
+    is_plain = (
+        decode is None
+        and axes == tuple(range(len(shape)))
+        and not any(origin)
+        and all(one == 1 for one in step)
+    )
+    return OpenBox(io, metadata.dtype, axes, origin, step, decode, is_plain)
+
+
+class _cast:  # noqa: N801  a function with a state
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+
+    def __call__(self, values: Any) -> Any:
+        return values.astype(self._dtype)
+
+
+class VirtualStore(PythonStore):
+    """The documents of a virtual hierarchy.
+
+    Parameters
+    ----------
+    values : mapping of str to bytes
+        Documents, and chunks of arrays that are in the list itself.
+    tables : mapping of str to Table
+        The pieces of each array, by its path.
+    opener : Opener
+    path : str
+        Of the document that has the list; empty for one that is not stored.
+    """
+
+    _writeable = _erasable = False
+    _how_to_write = (
+        "a virtual array is a list of pieces: write to the piece, which zarrix.virtual.pieces names"
+    )
+
+    def __init__(
+        self,
+        values: Mapping[str, bytes],
+        tables: Mapping[str, Table],
+        opener: Opener,
+        path: str = "",
+    ) -> None:
+        self._values, self.tables, self.opener, self.path = dict(values), dict(tables), opener, path
+        self._readers: dict[str, BoxesIO] = {}
+        self.boxes: dict[str, Boxes] = {}
+
+    def _array_io(self, path: str, metadata: ArrayMetadata) -> Any:
+        table = self.tables.get(path)
+        if table is None:
+            return None
+        found = self._readers.get(path)
+        if found is None or found.dtype != metadata.dtype:
+            boxes = self.boxes[path] = Boxes(table, self.opener, metadata.dtype)
+            fill = fill_element(metadata.dtype, metadata.fill_value)
+            found = BoxesIO(metadata, fill, table.index, boxes)
+            self._readers[path] = found
+        return found
+
+    def _read(self, key: str) -> bytes | None:
+        return self._values.get(key)
+
+    def _put(self, key: str, value: bytes, fsync: bool) -> None:
+        self._forbid_changes()
+
+    def _drop(self, key: str, fsync: bool) -> bool:
+        self._forbid_changes()
+        return False
+
+    def _list(self, prefix: str) -> list[str]:
+        start = f"{prefix}/" if prefix else ""
+        return [key for key in self._values if key.startswith(start)]
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_file(self.path) if self.path else super()._sites(path)
+
+    def _label(self) -> str:
+        return repr(self.path) if self.path else f"of {len(self.tables)} arrays"
+
+    def __reduce__(self) -> Any:
+        return VirtualStore, (self._values, self.tables, self.opener, self.path)
