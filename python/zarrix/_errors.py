@@ -189,13 +189,13 @@ class InvalidKeyError(ZarrixError, ValueError, KeyError):
     kind = "invalid-key"
 
 
-class ContainsArrayError(ZarrixError, FileExistsError, ValueError):
+class ContainsArrayError(ZarrixError, FileExistsError, ValueError, TypeError):
     """An array already exists at the path of a new node."""
 
     kind = "contains-array"
 
 
-class ContainsGroupError(ZarrixError, FileExistsError, ValueError):
+class ContainsGroupError(ZarrixError, FileExistsError, ValueError, TypeError):
     """A group already exists at the path of a new node."""
 
     kind = "contains-group"
@@ -265,7 +265,7 @@ class VersionLostError(ZarrixError, OSError):
     kind = "version-lost"
 
 
-class ReadOnlyError(ZarrixError, PermissionError):
+class ReadOnlyError(ZarrixError, PermissionError, ValueError):
     """A write through a handle that was opened for reading."""
 
     kind = "read-only"

@@ -57,8 +57,21 @@ def test_private_attributes_of_nodes_stay_in_their_rooms(names: set[str], rooms:
 def test_an_array_has_location_options_and_one_snapshot() -> None:
     """All that changes of an array is in values that are replaced by one assignment."""
     slots = {name for kind in zarr.Array.__mro__ for name in getattr(kind, "__slots__", ())}
-    expected = {"__weakref__", "_adopted", "_attrs", "_location", "_options", "_snapshot"}
+    # Nothing of zarrix is in the dict, which only lets a program change the class.
+    expected = {
+        "__dict__",
+        "__weakref__",
+        "_adopted",
+        "_attrs",
+        "_location",
+        "_options",
+        "_snapshot",
+    }
     assert slots == expected
+    z = zarr.zeros(3)
+    z[:] = 1
+    z.resize(4)
+    assert vars(z) == {}
     assert issubclass(zarr.Group, Member)
 
 

@@ -150,12 +150,13 @@ def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array
 
 @takes(LikeKeywords, like=create)
 def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """Create an array like ``a``, with an undefined fill value.
+    """Create an array like ``a``, with its fill value, or an undefined one if it has none.
 
     Parameters
     ----------
     a : Array or ndarray
-        Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
+        Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs, order and, if it
+        is an `Array`, the fill value.
     **kwargs
         As for `create`; they take precedence over those of ``a``.
 
@@ -176,7 +177,8 @@ def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     >>> b.shape, b.chunks, b.dtype
     ((4, 6), (2, 3), dtype('int16'))
     """
-    return empty(**take_like(a, {**kwargs}))
+    options = take_like(a, {**kwargs})
+    return create(fill_value=a.fill_value if isinstance(a, Array) else None, **options)
 
 
 @takes(LikeKeywords, like=create)

@@ -58,7 +58,11 @@ class ArrayHandle(Member):
     array, also while other threads change it.
     """
 
-    __slots__ = ("__weakref__", "_adopted", "_attrs", "_location", "_options", "_snapshot")
+    # The first for programs that give an array a subclass of theirs as its class.
+    __slots__ = (
+        *("__dict__", "__weakref__"),
+        *("_adopted", "_attrs", "_location", "_options", "_snapshot"),
+    )
 
     __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 

@@ -82,6 +82,10 @@ class ConsolidatedStore(Store):
         if isinstance(root, str):
             self.path = root
 
+    @property
+    def _user_store(self) -> Store:
+        return self._store._user_store
+
     def vouching_for(self, key: str) -> str | None:
         """The key of the consolidated metadata, if a node has no other metadata."""
         if self._is_near and key in self._store:

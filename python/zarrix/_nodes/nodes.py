@@ -43,6 +43,7 @@ from zarrix._stores.keys import (
     ZARRAY,
     ZATTRS,
     ZGROUP,
+    is_litter,
     key_of,
 )
 from zarrix._stores.labels import describe, place
@@ -78,15 +79,13 @@ _CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
 # Partial files of killed writers, and keys that `repair` has renamed.
 _BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
-
 # The documents that make a node, in the order of precedence.
 _MARKS: tuple[tuple[str, Format], ...] = ((ZARRAY, 2), (ZARR_JSON, 3), (ZGROUP, 2))
 _MARKS_OF: dict[int | None, tuple[str, ...]] = {
     None: tuple(mark for mark, _ in _MARKS),
     **{wanted: tuple(mark for mark, one in _MARKS if one == wanted) for wanted in (2, 3)},
 }
-# The number of members in one request.
-_BATCH = 256
+_BATCH = 256  # Members in one request.
 
 
 class Node(NamedTuple):
@@ -577,7 +576,8 @@ def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
     suffixes: dict[str, str] = {}
     for below in keys:
         whole = _BESIDE.sub("", below)
-        if whole.rpartition("/")[2] in _DOCUMENTS or _CHUNK_KEY.fullmatch(whole):
+        name = whole.rpartition("/")[2]
+        if name in _DOCUMENTS or is_litter(name) or _CHUNK_KEY.fullmatch(whole):
             continue
         if not suffixes:
             suffixes = {"": "", **dict(_suffixes(store, path, keys))}

@@ -301,6 +301,13 @@ class Config:
             raise
         return _Restore(self, before)
 
+    def __contains__(self, key: object) -> bool:
+        try:
+            self.get(key)  # type: ignore[arg-type]  # Other keys are not found, either.
+        except (KeyError, AttributeError):
+            return False
+        return True
+
     def get(self, key: str, default: Any = _NOT_GIVEN) -> Any:
         """Return a setting by its name here or in zarr-python 3.
 

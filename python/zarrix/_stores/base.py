@@ -60,6 +60,10 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
     # Attributes that the engine store was opened with: another value would have no effect on it.
     _opened_with: frozenset[str] = frozenset()
 
+    def __init__(self, *, read_only: bool = False) -> None:
+        if read_only:
+            self._writeable = False
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._opened_with and "_engine" in self.__dict__:
             raise AttributeError(

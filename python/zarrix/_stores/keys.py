@@ -29,6 +29,7 @@ __all__ = [
     "ZMETADATA",
     "document_of",
     "is_document",
+    "is_litter",
     "key_of",
 ]
 
@@ -64,6 +65,14 @@ NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)
 DOCUMENTS = frozenset((ZARRAY, ZGROUP, ZATTRS, ZMETADATA, ZARR_JSON))
 # The same, as alternatives of a regular expression.
 DOCUMENT_PATTERN = "|".join(map(re.escape, sorted(DOCUMENTS)))
+
+
+_LITTER = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|\._.*|\.nfs[0-9a-f]+")
+
+
+def is_litter(name: str) -> bool:
+    """Whether systems put files of this name beside those of users."""
+    return _LITTER.fullmatch(name) is not None
 
 
 def is_document(key: str) -> bool:

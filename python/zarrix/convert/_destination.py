@@ -21,7 +21,7 @@ from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
 from zarrix._nodes.orphans import lost_chunk
 from zarrix._stores.base import Store
-from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, key_of
+from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, is_litter, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.overlap import refuse_overlap
 
@@ -29,8 +29,6 @@ __all__ = ["JOB", "Destination", "check_named", "seen_by_parents"]
 
 JOB = "zarrix-import.json"
 """The name of the value that says what an unfinished import was asked."""
-
-_LITTER = {".DS_Store"}
 
 
 def _parsed(document: Any) -> Any:
@@ -188,7 +186,7 @@ class Destination:
     def _require_empty(self) -> None:
         """Raise an error if there are values of others, which a node would become part of."""
         nodes.require_free(self.store, self.path)
-        found = [name for name in self.store.listdir(self.path) if name not in _LITTER]
+        found = [name for name in self.store.listdir(self.path) if not is_litter(name)]
         if found:
             shown = nodes.describe(self.store, self.path)
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
