@@ -16,6 +16,7 @@ from typing_extensions import Buffer, disjoint_base
 __all__ = [
     "ArrayIO",
     "CancelToken",
+    "CarriedSpace",
     "CarriedTree",
     "FaultyStore",
     "FileParts",
@@ -272,6 +273,30 @@ class LocalStore(Store):
         """
 
 @final
+class CarriedSpace:
+    """Chunks of an array that are carried to another spelling of their keys.
+
+    ``source`` and ``dest`` are the folder of an array, and a key space: ``default/``, ``default.``,
+    ``v2/`` or ``v2.``. ``guard`` is as for `Store.carry`.
+    """
+
+    def __new__(
+        cls,
+        source: tuple[str, str],
+        dest: tuple[str, str],
+        axes: int,
+        *,
+        guard: bool = True,
+        fsync: bool = False,
+    ) -> CarriedSpace: ...
+    def carry(self, most: int) -> int:
+        """Carry all stored chunks, and return their number; none if they are more than ``most``."""
+
+    def carry_late(self) -> str | None:
+        """Carry what was changed in the source since, and return the first key there of a chunk
+        that was changed after it was carried, too.
+        """
+
 class CarriedTree:
     """A hierarchy that is carried into the folder ``dest``, and its rows; with None, only the rows.
 

@@ -53,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_examples_of_a_verb_print_what_is_expected(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if verb in ("diff", "versions"):
+    if verb in ("diff", "restore", "versions"):
         zarr.snapshot("data.zarr", "v1")
     lines = []
     for example in parser_of(verb)[1].EXAMPLES:

@@ -26,8 +26,8 @@ _left.PROMISED = 0.0
 ROWS = 3
 # Names of built-in functions and of methods of the engine that change what is stored.
 _CHANGES = {
-    "clear_outside", "delete", "delete_node", "delete_prefix", "ftruncate", "put",
-    "remove_leftover", "replace", "unlink", "update", "write",
+    "carry", "carry_late", "clear_outside", "delete", "delete_node", "delete_prefix", "ftruncate",
+    "put", "remove_leftover", "replace", "unlink", "update", "write",
 }  # fmt: skip
 
 

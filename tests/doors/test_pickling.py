@@ -98,6 +98,7 @@ def subset(folder: Path) -> Any:
 # How one of each public class is made, unless its kind below says it.
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.hierarchy.Subset": subset,
+    "zarrix.versions.Restored": lambda folder: versions(folder).restore("v1", dry_run=True),
     "zarrix.versions.Version": lambda folder: versions(folder)["v1"],
     "zarrix.versions.VersionCheck": lambda folder: versions(folder).verify(),
     "zarrix.versions.VersionDiff": lambda folder: versions(folder).diff("v1", "live"),

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zarrix_engine::{EngineError, carry_tree};
+use zarrix_engine::{EngineError, carry_late, carry_space, carry_tree};
 use zarrix_store::{Carried, Carrier, Carry, KeySpace, Page, Row, Tag, TreeTerms, pages};
 
 use crate::buffer::bytes_of;
 use crate::error::from_store;
 use crate::signals::Signals;
-use crate::store_call::detached;
+use crate::store_call::{detached, durability};
 
 /// A way to carry a value: "auto", "clone", "link" or "copy".
 pub struct Way(pub Carry);
@@ -113,12 +113,8 @@ impl CarriedTree {
         let signals = Signals::default();
         let space = |(path, axes, name): (String, usize, String)| (path, KeySpace::of(axes, &name));
         let spaces = spaces.into_iter().map(space).collect();
-        py.detach(|| carry_tree(&self.0, prefix, spaces, &|| signals.interrupt())).map_err(
-            |error| match &error {
-                EngineError::Store(error) => from_store(py, error),
-                error => signals.raise(py, error, ""),
-            },
-        )
+        py.detach(|| carry_tree(&self.0, prefix, spaces, &|| signals.interrupt()))
+            .map_err(|error| raised(py, signals, error))
     }
 
     fn forget(&self, prefix: &str) {
@@ -137,6 +133,50 @@ impl CarriedTree {
 
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         detached(py, || self.0.sync())
+    }
+}
+
+/// Chunks that are carried to another spelling of their keys.
+#[pyclass(frozen, module = "zarrix._engine")]
+pub struct CarriedSpace(zarrix_store::CarriedSpace);
+
+#[pymethods]
+impl CarriedSpace {
+    #[new]
+    #[pyo3(signature = (source, dest, axes, *, guard = true, fsync = false))]
+    fn new(
+        source: (PathBuf, String),
+        dest: (PathBuf, String),
+        axes: usize,
+        guard: bool,
+        fsync: bool,
+    ) -> PyResult<Self> {
+        let spaces = [&source.1, &dest.1].map(|name| KeySpace::of(axes, name));
+        if spaces.iter().any(|space| space.spelling.is_none()) {
+            return Err(PyValueError::new_err(format!("{:?} or {:?}", source.1, dest.1)));
+        }
+        let (source, dest) = ((&*source.0, spaces[0]), (&*dest.0, spaces[1]));
+        let carrier = Carrier::new(Carry::Auto, guard);
+        Ok(Self(zarrix_store::CarriedSpace::new(source, dest, carrier, durability(fsync))))
+    }
+
+    fn carry(&self, py: Python<'_>, most: usize) -> PyResult<usize> {
+        let signals = Signals::default();
+        let carried = py.detach(|| carry_space(&self.0, most, &|| signals.interrupt()));
+        carried.map_err(|error| raised(py, signals, error))
+    }
+
+    fn carry_late(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let signals = Signals::default();
+        let conflict = py.detach(|| carry_late(&self.0, &|| signals.interrupt()));
+        conflict.map_err(|error| raised(py, signals, error))
+    }
+}
+
+fn raised(py: Python<'_>, signals: Signals, error: EngineError) -> PyErr {
+    match &error {
+        EngineError::Store(error) => from_store(py, error),
+        error => signals.raise(py, error, ""),
     }
 }
 

@@ -45,7 +45,7 @@ mod _engine {
     #[pymodule_export]
     use crate::array::ArrayIO;
     #[pymodule_export]
-    use crate::carry::{CarriedTree, exchange, pages_of, release_tree};
+    use crate::carry::{CarriedSpace, CarriedTree, exchange, pages_of, release_tree};
     #[pymodule_export]
     use crate::codec::codec_fault;
     #[pymodule_export]

@@ -35,6 +35,7 @@ pub use icechunk::repository::Repository as IcechunkRepository;
 pub use icechunk::store::IcechunkStore;
 pub use key::{check_key, check_prefix};
 pub use listing::moved::moved_keys;
+pub use local::carry_space::CarriedSpace;
 pub use local::carry_tree::{CarriedTree, TreeTerms, TreeWalk, Visit, release_tree};
 pub use local::key_space::{KeySpace, Spelling};
 pub use local::rows::{Page, Row, Tag, pages};

@@ -49,6 +49,7 @@ VERBS: dict[str, Verb] = {
     "cp": Verb("copy", "copy stored bytes as they are, from any store to any store"),
     "sync": Verb("copy", "make a copy equal to its source again, by copying what differs"),
     "snapshot": Verb("copy", "keep the present state of a hierarchy as a version"),
+    "restore": Verb("copy", "make a version the present state again, by one commit"),
     "versions": Verb("copy", "list, check or delete the versions of a hierarchy"),
     "mv": Verb("copy", "rename an array or a group"),
     "rm": Verb("copy", "remove an array or a group"),

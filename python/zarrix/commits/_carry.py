@@ -11,28 +11,21 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from zarrix import _engine
 from zarrix._errors import CommitBusyError, CommitConflictError, NotAtomicError
 from zarrix._runtime.system import NOT_INHERITED, lock_from, records_exclude_threads
+from zarrix._stores.keys import key_of
 from zarrix._stores.labels import describe
 from zarrix._stores.local import LocalStore
-from zarrix.commits._spaces import KeySpace, keys_in, moved
+from zarrix.commits._spaces import KeySpace
 
 __all__ = ["CarriedArray", "alone", "carry", "carry_late"]
 
 # The bytes of a metadata file that are the locks of its chunks, and the gate before them.
 _GATE = 1 << 40
 _PAUSE = 0.002
-
-
-class _Tag(NamedTuple):
-    """What tells one content of a file from the next."""
-
-    inode: int
-    modified: int
-    size: int
 
 
 @dataclass
@@ -44,57 +37,53 @@ class CarriedArray:
     path : str
     ndim : int
     old, new : KeySpace
-    tags : dict of key to (tag, tag)
-        By the key in the old space: of the old and of the new file, when it was carried.
-    is_whole : bool
-        Whether the old content is carried at all; not if a new one replaces it.
+    chunks : CarriedSpace, optional
+        The carried chunks; None if a new content replaces the old one.
     """
 
     path: str
     ndim: int
     old: KeySpace
     new: KeySpace
-    tags: dict[str, tuple[_Tag | None, _Tag | None]] = field(default_factory=dict)
-    is_whole: bool = True
+    chunks: _engine.CarriedSpace | None = None
 
 
-def _tag(store: LocalStore, key: str) -> _Tag | None:
-    try:
-        status = os.stat(os.path.join(store.path, key))
-    except FileNotFoundError:
-        return None
-    return _Tag(status.st_ino, status.st_mtime_ns, status.st_size)
-
-
-def carry(store: LocalStore, array: CarriedArray, max_carry: int) -> None:
+def carry(
+    store: LocalStore, array: CarriedArray, max_carry: int, source: str | None = None
+) -> _engine.CarriedSpace:
     """Carry all stored chunks of an array to its new key space.
+
+    Parameters
+    ----------
+    store : LocalStore
+    array : CarriedArray
+    max_carry : int
+    source : str, optional
+        The folder that has the chunks, if it is not that of the array; nothing that is written to
+        the array then changes it.
 
     Raises
     ------
     NotAtomicError
         There are more than ``max_carry``.
     """
-    keys = keys_in(store, array.path, array.old, array.ndim)
-    if len(keys) > max_carry:
+    folder = store.dir_path(array.path)
+    chunks = _engine.CarriedSpace(
+        (folder if source is None else source, str(array.old)),
+        (folder, str(array.new)),
+        array.ndim,
+        # A guard in one array would leave files that some libraries cannot change.
+        guard=source is not None,
+        fsync=store.syncs,
+    )
+    count = chunks.carry(max_carry)
+    if count > max_carry:
         raise NotAtomicError(
-            f"{describe(store, array.path)} has {len(keys):,} chunks, and a commit that changes "
+            f"{describe(store, array.path)} has {count:,} chunks, and a commit that changes "
             f"some would carry all of them; max_carry is {max_carry:,}. Pass a larger one, or use "
             "shards"
         )
-    before = {key: _tag(store, key) for key in keys}
-    _carry_keys(store, array, keys)
-    pairs = ((key, _in_new(store, array, key)) for key in keys)
-    array.tags = {key: (before[key], _tag(store, new)) for key, new in pairs}
-
-
-def _in_new(store: LocalStore, array: CarriedArray, key: str) -> str:
-    return moved(key, store.engine_path(array.path), array.ndim, array.new)
-
-
-def _carry_keys(store: LocalStore, array: CarriedArray, keys: list[str]) -> None:
-    # Without the guard, which would leave files that some libraries cannot change.
-    pairs = [(key, _in_new(store, array, key)) for key in keys]
-    store._engine.carry(pairs, "auto", guard=False, fsync=store.syncs)
+    return chunks
 
 
 def carry_late(store: LocalStore, array: CarriedArray) -> None:
@@ -105,26 +94,18 @@ def carry_late(store: LocalStore, array: CarriedArray) -> None:
     CommitConflictError
         The commit has changed the same chunk.
     """
-    if not array.is_whole:
+    if array.chunks is None:
         return
-    keys = keys_in(store, array.path, array.old, array.ndim)
-    late = []
-    for key in {*keys, *array.tags}:
-        old, new = array.tags.get(key, (None, None))
-        if _tag(store, key) == old:
-            continue
-        target = _in_new(store, array, key)
-        if _tag(store, target) != new:
-            raise CommitConflictError(
-                f"another writer has changed the chunk {key!r}, which the commit changes, too; "
-                "nothing of the commit is visible: make it again",
-                array.path,
-                key,
-                "chunk",
-            )
-        store._engine.delete(target, fsync=store.syncs)
-        late.append(key)
-    _carry_keys(store, array, sorted(late))
+    found = array.chunks.carry_late()
+    if found is not None:
+        key = key_of(store.engine_path(array.path), found)
+        raise CommitConflictError(
+            f"another writer has changed the chunk {key!r}, which the commit changes, too; "
+            "nothing of the commit is visible: make it again",
+            array.path,
+            key,
+            "chunk",
+        )
 
 
 @contextlib.contextmanager

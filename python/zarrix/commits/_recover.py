@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from zarrix._array.access import current_snapshot, metadata_of, opened_at
-from zarrix._array.resize import erase_beyond
+from zarrix._array.access import metadata_of, opened_at
 from zarrix._metadata.consolidated import commit_of, parse
 from zarrix._metadata.intent import Intent, document_keys, has_happened
 from zarrix._nodes import nodes
@@ -27,7 +26,13 @@ from zarrix.commits._lock import CommitLock
 from zarrix.commits._place import place_of
 from zarrix.commits._server_steps import recover_on_server
 from zarrix.commits._spaces import delete_keys, keys_beside, parse_space, space_of
-from zarrix.commits._steps import clean, commit_key, read_documents, store_documents
+from zarrix.commits._steps import (
+    clean,
+    commit_key,
+    erase,
+    read_documents,
+    store_documents,
+)
 
 __all__ = ["Recovered", "end", "end_commit", "happened", "recover", "remove_chunks", "settle"]
 
@@ -133,15 +138,7 @@ def happened(store: Store, intent: Intent) -> bool:
 
 def _undo(store: Store, intent: Intent) -> None:
     """Remove what a commit has stored that no document names."""
-    for path, (before, after) in intent.grows.items():
-        node = nodes.find(store, path, intent.zarr_format)
-        if node is None or node.kind != "array" or len(before) != len(after):
-            continue
-        array = opened_at(Location(store, path, intent.zarr_format), node)
-        if len(array.shape) == len(after):
-            # Beyond the shape that is stored now, and not that of the intent.
-            axes = [axis for axis, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-            erase_beyond(array, current_snapshot(array), *axes)
+    erase(store, intent, shorter=False)
     for path, (_, new) in intent.flips.items():
         node, space = nodes.find(store, path, intent.zarr_format), parse_space(new)
         if node is None or node.kind != "array" or space is None:

@@ -22,7 +22,6 @@ __all__ = [
     "delete_keys",
     "keys_beside",
     "keys_in",
-    "moved",
     "parse_space",
     "space_of",
     "spaces_of",
@@ -107,15 +106,6 @@ def keys_in(store: Store, path: str, space: KeySpace, ndim: int) -> list[str]:
         return [key_of(top, name) for name in names if is_key(name)]
     below = key_of(top, "c") if space.name == "default" else top
     return [key for key in store._engine.list_prefix(below) if is_key(key[start:])]
-
-
-def moved(key: str, top: str, ndim: int, space: KeySpace) -> str:
-    """The key of the same chunk, below ``top``, in another key space."""
-    below = key[len(top) + 1 :] if top else key
-    numbers = re.findall(r"\d+", below) if ndim else []
-    if space.name == "default":
-        return key_of(top, space.separator.join(["c", *numbers]))
-    return key_of(top, space.separator.join(numbers) or "0")
 
 
 def delete_keys(store: Store, path: str, keys: list[str]) -> int:

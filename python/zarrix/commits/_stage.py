@@ -9,6 +9,7 @@ in the intent before the first chunk.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -60,6 +61,7 @@ from zarrix.commits._spaces import (
     KeySpace,
     delete_keys,
     keys_beside,
+    parse_space,
     space_of,
     spaces_of,
     with_space,
@@ -202,7 +204,7 @@ class StagedStore(Store):
             return new
         carried = self.carried.get(path)
         if carried is not None:
-            if carried.is_whole:
+            if carried.chunks is not None:
                 self._require_same(key, with_space(first, key, carried.new), new)
             return new
         if before.shape == after.shape:
@@ -257,7 +259,7 @@ class StagedStore(Store):
                 space = self._free_space(path, before, after)
                 carried = CarriedArray(path, before.ndim, space_of(before), space)
                 self.carried[path] = carried
-            carried.is_whole = False
+            carried.chunks = None
             self.intent.flips[path] = (str(carried.old), str(carried.new))
             new = with_space(new, key, carried.new)
         self.intent.deletes.remove(path)
@@ -340,8 +342,15 @@ class StagedStore(Store):
             array = CarriedArray(path, known.ndim, space_of(known), space)
             self.intent.flips[path] = (str(array.old), str(array.new))
             self._note()
+            try:
+                array.chunks = carry(self._store, array, self._max_carry)
+            except BaseException:
+                # The caller may go on without this change.
+                delete_keys(self._store, path, keys_beside(self._store, path, space, known))
+                del self.intent.flips[path]
+                self._note()
+                raise
             self.carried[path] = array
-            carry(self._store, array, self._max_carry)
             self._before.setdefault(key, first)
             current = self._after.get(key, first)
             assert current is not None
@@ -419,14 +428,18 @@ class StagedStore(Store):
             if found:
                 self._note()
 
-    def begin_anew(self, path: str, document: bytes | None) -> None:
+    def begin_anew(
+        self, path: str, document: bytes | None, *, has_attributes: bool = False
+    ) -> None:
         """Put an array without elements, or a group without members, in the place of a node.
 
         Parameters
         ----------
         path : str
         document : bytes or None
-            That of the new array, whose attributes stay; None for a group.
+            That of the new array; None for a group.
+        has_attributes : bool
+            Whether the attributes are those of the document, and not those of the node.
         """
         with self._mutex:
             self._require_open()
@@ -436,12 +449,35 @@ class StagedStore(Store):
                 return
             key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
             first = self._first(key)
-            if first is not None and key.endswith(ZARR_JSON):
+            if first is not None and key.endswith(ZARR_JSON) and not has_attributes:
                 attributes = json_loads(first, key).get("attributes", {})
                 document = v3.attributes_document(document, attributes, key)
             self.intent.deletes.append(path)
             self._before.setdefault(key, first)
             self._after[key] = self._recreated(path, key, first, document)
+
+    def take_from(self, path: str, source: str, axes: int, space: str) -> None:
+        """Carry the chunks of an array in another folder to those of a new array, which has none.
+
+        Parameters
+        ----------
+        path : str
+        source : str
+            The folder of the other array.
+        axes : int
+        space : str
+            Its key space.
+        """
+        with self._mutex:
+            self._require_open()
+            old = parse_space(space)
+            if old is None:
+                raise NotAtomicError(
+                    f"{describe(self._store, path)}: the chunks of {source!r} have keys of another "
+                    "form than 'c/0/1' and '0/1', which cannot be carried; copy the array"
+                )
+            new = self.carried[path].new if path in self.carried else old
+            carry(self._store, CarriedArray(path, axes, old, new), sys.maxsize, source)
 
     def _nodes_below(self, path: str) -> Iterator[str]:
         """The paths of a node and of all nodes below it, if there is one."""

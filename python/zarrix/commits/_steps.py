@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from zarrix._array.access import current_snapshot, opened_at
+from zarrix._array.resize import erase_beyond
 from zarrix._errors import CommitConflictError
 from zarrix._metadata.consolidated import Documents, encode, parse
 from zarrix._metadata.intent import Intent
@@ -21,6 +23,7 @@ from zarrix._metadata.json import json_loads
 from zarrix._metadata.merged import ConflictError, bare, encoded, merged
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import documents_below, update_consolidated
+from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     ARRAY_DOCUMENT,
@@ -39,6 +42,7 @@ from zarrix.commits._lock import CommitLock
 __all__ = [
     "clean",
     "commit_key",
+    "erase",
     "read_documents",
     "rebase",
     "root_document",
@@ -202,6 +206,7 @@ def store_documents(store: Store, intent: Intent, locked: Collection[str] = ()) 
 
 def clean(store: Store, intent: Intent) -> None:
     """L6: delete nodes, and bring the consolidated metadata of other groups up to date."""
+    erase(store, intent, shorter=True)
     for path in sorted(intent.deletes, reverse=True):
         pairs = [
             (key, *intent.documents[key])
@@ -214,6 +219,30 @@ def clean(store: Store, intent: Intent) -> None:
             store.rmdir(path)
     for path in intent.paths():
         update_consolidated(store, path, intent.zarr_format, apart=intent.root)
+
+
+def erase(store: Store, intent: Intent, *, shorter: bool) -> None:
+    """Delete what is beyond the end of arrays whose lengths the commit changes.
+
+    The end is that of the stored document, and not that of the intent.
+
+    Parameters
+    ----------
+    store : Store
+    intent : Intent
+    shorter : bool
+        Whether only arrays count that the commit makes shorter.
+    """
+    for path, (before, after) in intent.grows.items():
+        node = nodes.find(store, path, intent.zarr_format)
+        if node is None or node.kind != "array" or len(before) != len(after):
+            continue
+        if shorter and all(a <= b for a, b in zip(before, after, strict=True)):
+            continue
+        array = opened_at(Location(store, path, intent.zarr_format), node)
+        if len(array.shape) == len(after):
+            axes = [axis for axis, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+            erase_beyond(array, current_snapshot(array), *axes)
 
 
 def _is_still(stored: Any, before: Any) -> bool:

@@ -3,12 +3,13 @@
 from zarrix.versions._catalogue import Version
 from zarrix.versions._check import VersionCheck
 from zarrix.versions._diff import VersionDiff
+from zarrix.versions._restore import Restored
 from zarrix.versions._snapshot import snapshot
 from zarrix.versions._versions import Versions
 
-__all__ = ["Version", "VersionCheck", "VersionDiff", "Versions", "snapshot"]
+__all__ = ["Restored", "Version", "VersionCheck", "VersionDiff", "Versions", "snapshot"]
 
 # Users and pickles find them here.
-for _public in (Version, VersionCheck, VersionDiff, Versions, snapshot):
+for _public in (Restored, Version, VersionCheck, VersionDiff, Versions, snapshot):
     _public.__module__ = "zarrix.versions"
 del _public

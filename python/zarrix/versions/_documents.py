@@ -11,7 +11,7 @@ from zarrix._metadata.json import json_loads
 from zarrix._stores.base import Store
 from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, key_of
 
-__all__ = ["KeySpace", "node_of", "read_documents", "spaces_of"]
+__all__ = ["KeySpace", "is_array", "node_of", "read_documents", "spaces_of"]
 
 KeySpace = tuple[str, int, str]
 """The path of an array, its number of axes, and the name of its key space."""
@@ -32,7 +32,7 @@ def read_documents(store: Store) -> dict[str, bytes]:
         groups = [
             path
             for path in level
-            if any(key_of(path, name) in stored for name in names) and not _is_array(path, stored)
+            if any(key_of(path, name) in stored for name in names) and not is_array(path, stored)
         ]
         below = store.child_names_of(groups)
         paths = [
@@ -53,7 +53,8 @@ def _is_loop(store: Store, path: str) -> bool:
     return os.path.commonpath((target, above)) == target
 
 
-def _is_array(path: str, documents: dict[str, bytes]) -> bool:
+def is_array(path: str, documents: dict[str, bytes]) -> bool:
+    """Whether the documents of a node are those of an array."""
     if key_of(path, ZARRAY) in documents:
         return True
     document = documents.get(key_of(path, ZARR_JSON))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from zarrix._array.array import Array
@@ -16,6 +16,7 @@ from zarrix.versions._check import VersionCheck, check_versions
 from zarrix.versions._diff import VersionDiff, compare
 from zarrix.versions._expire import delete_version, expired_versions
 from zarrix.versions._home import home_of
+from zarrix.versions._restore import Restored, restore_version
 
 __all__ = ["Versions"]
 
@@ -138,6 +139,69 @@ class Versions:
         ['c/1']
         """
         return compare(self._home, first, second)
+
+    def restore(
+        self,
+        name: str,
+        *,
+        paths: Collection[str] | None = None,
+        keep: str | None = None,
+        message: str | None = None,
+        dry_run: bool = False,
+    ) -> Restored:
+        """Make the content of a version the present content, by one commit.
+
+        Readers see the state before or after, as with every `commit`, and the death of the process
+        leaves one of the two. Open handles read the old content until its grace is over. Chunks
+        become clones, hard links or copies of those of the version, which stays as it is. Files
+        that are not Zarr's stay, too.
+
+        If the hierarchy itself is gone, it is made from the version. What others write meanwhile
+        to arrays that did not differ is kept.
+
+        Parameters
+        ----------
+        name : str
+        paths : list of str, optional
+            Restore these nodes and what is below them; everything when omitted. A node that the
+            version does not have is deleted.
+        keep : str, optional
+            Keep the state before as a version of this name.
+        message : str, optional
+            Of the commit.
+        dry_run : bool
+            Only return what would be changed.
+
+        Returns
+        -------
+        Restored
+
+        Raises
+        ------
+        VersionNotFoundError
+            There is no version of that name.
+        PathNotFoundError
+            A path is neither in the version nor in the hierarchy.
+        NotAtomicError
+            A node was an array and is a group, or the reverse; or its chunk keys have one spelling
+            only (v2 with one axis).
+        ValueError
+            A node that would be deleted holds files that are not Zarr's.
+        CommitBusyError, CommitConflictError
+            As of `commit`.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> z = zarr.create_group("data.zarr").create_array("a", shape=4, chunks=2, dtype="i4")
+        >>> version = zarr.snapshot("data.zarr", "v1")
+        >>> z[:] = 1
+        >>> print(zarr.Versions("data.zarr").restore("v1", keep="v2"))
+        replaced /a
+        >>> zarr.open("data.zarr")["a"][:], zarr.open("data.zarr", version="v2")["a"][:]
+        (array([0, 0, 0, 0], dtype=int32), array([1, 1, 1, 1], dtype=int32))
+        """
+        return restore_version(self._home, name, paths, keep=keep, message=message, dry_run=dry_run)
 
     def delete(self, name: str) -> None:
         """Delete a version; all others stay as they are.

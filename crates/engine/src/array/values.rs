@@ -6,7 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarrix_store::{
-    Carried, CarriedTree, Carrier, Durability, Fetched, KeySpace, Part, Request, Store,
+    Carried, CarriedSpace, CarriedTree, Carrier, Durability, Fetched, KeySpace, Part, Request,
+    Store,
 };
 
 use crate::error::{EngineError, Result};
@@ -135,6 +136,54 @@ pub fn carry_tree(
         level = below.into_inner().unwrap_or_else(PoisonError::into_inner);
     }
     Ok(tree.end(&walk)?)
+}
+
+/// Carries all stored chunks to the other key space, on all threads, and returns their number; if
+/// there are more than `most`, none is carried.
+pub fn carry_space(space: &CarriedSpace, most: usize, interrupt: Interrupt<'_>) -> Result<usize> {
+    let chunks = chunks_of(space, interrupt)?;
+    if chunks.len() <= most {
+        pool::run(chunks.len().div_ceil(MANY), interrupt, &|run| {
+            Ok(space.carry(&chunks[run * MANY..((run + 1) * MANY).min(chunks.len())])?)
+        })?;
+        space.sync()?;
+    }
+    Ok(chunks.len())
+}
+
+/// Carries what was changed since [`carry_space`]; returns the key of a chunk that was changed
+/// after it was carried, too.
+pub fn carry_late(space: &CarriedSpace, interrupt: Interrupt<'_>) -> Result<Option<String>> {
+    let mut chunks = chunks_of(space, interrupt)?;
+    chunks.extend(space.others(&chunks));
+    chunks.sort_unstable();
+    let conflict = Mutex::new(None);
+    pool::run(chunks.len().div_ceil(MANY), interrupt, &|run| {
+        let some = &chunks[run * MANY..((run + 1) * MANY).min(chunks.len())];
+        if let Some(key) = space.carry_late(some)? {
+            conflict.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(key);
+        }
+        Ok(())
+    })?;
+    space.sync()?;
+    Ok(conflict.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn chunks_of(space: &CarriedSpace, interrupt: Interrupt<'_>) -> Result<Vec<String>> {
+    let (first, levels) = space.first();
+    let mut level = vec![first];
+    for left in (1..=levels).rev() {
+        let below = Mutex::new(Vec::new());
+        pool::run(level.len().div_ceil(MANY), interrupt, &|run| {
+            for directory in &level[run * MANY..((run + 1) * MANY).min(level.len())] {
+                let mut inside = space.enter(directory, left)?;
+                below.lock().unwrap_or_else(PoisonError::into_inner).append(&mut inside);
+            }
+            Ok(())
+        })?;
+        level = below.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+    Ok(level)
 }
 
 /// [`get_many`] in one call of the store.

@@ -65,6 +65,44 @@ impl KeySpace {
         }
     }
 
+    /// The numbers of the chunk that has this key, relative to the array, such as `0/1`; `None` if
+    /// no chunk has.
+    pub(crate) fn numbers(self, key: &str) -> Option<String> {
+        self.spelling?;
+        match self.member(key) {
+            KeyRole::Chunk(canonical) => {
+                let canonical = canonical.as_deref().unwrap_or(key);
+                Some(canonical.strip_prefix("c/").unwrap_or_default().to_owned())
+            }
+            KeyRole::Unnamed | KeyRole::Other => None,
+        }
+    }
+
+    /// The key of the chunk with these numbers, relative to the array.
+    pub(crate) fn key(self, numbers: &str) -> String {
+        let (has_prefix, separator) = match self.spelling {
+            Some(spelling) => (spelling.has_prefix, char::from(spelling.separator)),
+            None => (true, '/'),
+        };
+        let numbers = numbers.replace('/', separator.encode_utf8(&mut [0; 4]));
+        match has_prefix {
+            true if numbers.is_empty() => "c".to_owned(),
+            true => format!("c{separator}{numbers}"),
+            false if numbers.is_empty() => "0".to_owned(),
+            false => numbers,
+        }
+    }
+
+    /// The directory that all chunks are in, relative to the array, and the levels in it.
+    pub(crate) fn top(self) -> (String, usize) {
+        match self.spelling {
+            Some(Spelling { has_prefix, separator: b'/' }) if self.axes > 0 => {
+                (if has_prefix { "c".to_owned() } else { String::new() }, self.axes)
+            }
+            _ => (String::new(), 1),
+        }
+    }
+
     /// The spelling of a key and its numbers; `None` if it is not one of a chunk.
     fn parse(self, key: &str) -> Option<(Spelling, &str)> {
         let spelled = |has_prefix, separator| Spelling { has_prefix, separator };
@@ -113,6 +151,20 @@ mod tests {
                 };
                 assert_eq!(space.member(key), wanted, "{name} {key}");
             }
+        }
+    }
+
+    #[test]
+    fn numbers_and_keys_are_each_others_inverse() {
+        for name in SPELLINGS {
+            for (axes, numbers) in [(0, ""), (1, "7"), (2, "0/12"), (3, "1/2/3")] {
+                let space = KeySpace::of(axes, name);
+                let key = space.key(numbers);
+                assert_eq!(space.numbers(&key).as_deref(), Some(numbers), "{name} {key}");
+                assert!(key.starts_with(&space.top().0), "{name} {key}");
+            }
+            assert_eq!(KeySpace::of(2, name).numbers("zarr.json"), None);
+            assert_eq!(KeySpace::of(2, name).numbers("c/0"), None);
         }
     }
 

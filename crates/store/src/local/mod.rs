@@ -1,6 +1,7 @@
 //! The store of files in a directory.
 
 pub(crate) mod carry;
+pub(crate) mod carry_space;
 pub(crate) mod carry_tree;
 pub(crate) mod deletion;
 pub(crate) mod key_space;
