@@ -38,6 +38,17 @@ export interface Sibling {
 
 export interface Coordinate { path: string; length: number; dtype: string }
 
+/** The labels of an axis: all of them, or the begin and the step of even numbers. */
+export interface AxisLabels {
+  path?: string;
+  kind: string;
+  unit: string | null;
+  north?: boolean;
+  begin?: number;
+  step?: number;
+  labels?: (number | string | null)[];
+}
+
 /** What costs requests, and is asked after the picture. */
 export interface Related { coordinates: (Coordinate | null)[]; siblings: Sibling[] }
 
@@ -50,6 +61,10 @@ export interface ArrayNode {
   dtype: string;
   dims: (string | null)[] | null;
   units?: (string | null)[] | null;
+  /** Whether stored values are packed or have missing ones, by the CF conventions. */
+  decodes: boolean;
+  /** Of the values. */
+  unit: string | null;
   tile: TileType | null;
   components: number;
   fields: { name: string; dtype: string; tile: TileType | null }[] | null;
@@ -125,7 +140,7 @@ export interface Tile {
 
 export interface Origin { text: string; count: string }
 
-export interface Value { text?: string; texts?: string[]; dtype: string; chunk: number[] }
+export interface Value { text?: string; texts?: string[]; dtype: string; chunk: number[]; meant?: string[] }
 export interface Cells {
   shape: number[];
   cells: string[];
@@ -253,21 +268,23 @@ export class Api {
   tree = (path: string, offset: number, limit: number, filter = "") =>
     this.json<Tree>("tree", { path, offset, limit, filter });
   node = (path: string) => this.json<Node>("node", { path });
+  coordinates = (path: string) => this.json<{ axes: (AxisLabels | null)[] }>("coordinates", { path });
+  find = (path: string, axis: number, label: string) => this.json<{ index: number; last: number }>("find", { path, axis, label });
   related = (path: string) => this.json<Related>("related", { path });
-  value = (path: string, index: string, field?: string, signal?: AbortSignal) =>
-    this.json<Value>("value", { path, index, field }, signal);
+  value = (path: string, index: string, options: { field?: string; as?: string }, signal?: AbortSignal) =>
+    this.json<Value>("value", { path, index, ...options }, signal);
   cells = (path: string, sel: string, field?: string) => this.json<Cells>("cells", { path, sel, field });
-  series = (path: string, axis: number, index: string, width: number, field?: string, ends?: [number, number] | null) =>
-    this.json<Series>("series", { path, axis, index, width, field, begin: ends?.[0], end: ends?.[1] });
+  series = (path: string, axis: number, index: string, options: Params) =>
+    this.json<Series>("series", { path, axis, index, ...options });
   stored = (path: string, sel: string) => this.json<Stored>("stored", { path, sel });
   chunk = (path: string, coords: number[]) =>
     this.json<ChunkFacts>("chunk", { path, coords: coords.join(",") });
   plan = (path: string, sel: string) => this.json<Record<string, unknown>>("plan", { path, sel });
-  stats = (path: string, sel: string, bins: number, field?: string, signal?: AbortSignal) =>
-    this.json<Stats>("stats", { path, sel, bins, field }, signal);
+  stats = (path: string, sel: string, options: Params, signal?: AbortSignal) =>
+    this.json<Stats>("stats", { path, sel, ...options }, signal);
   code = (path: string, sel: string) => this.json<Code>("code", { path, sel });
 
-  async tile(path: string, sel: string, field: string | undefined, as: "raw" | "label", signal?: AbortSignal) {
+  async tile(path: string, sel: string, field: string | undefined, as: "raw" | "label" | "cf", signal?: AbortSignal) {
     return asTile(await this.octets("tile", { path, sel, field, as }, signal));
   }
 

@@ -12,6 +12,8 @@ export interface PaneState {
   map?: string;
   transform?: string;
   outlines?: boolean;
+  raw?: boolean;
+  upright?: boolean;
 }
 
 export interface State {
@@ -33,6 +35,8 @@ export function toFragment(state: State): string {
     if (pane.map) options.push(`map:${pane.map}`);
     if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
     if (pane.outlines) options.push("outlines:1");
+    if (pane.raw) options.push("raw:1");
+    if (pane.upright !== undefined) options.push(`upright:${pane.upright ? 1 : 0}`);
     if (pane.axes) {
       const { y, x, c } = pane.axes;
       options.push(`axes:${y ?? ""}:${x ?? ""}:${c ?? ""}`);
@@ -77,6 +81,8 @@ function paneOf(path: string, options: string): PaneState {
     if (name === "map") pane.map = value;
     if (name === "transform") pane.transform = value;
     if (name === "outlines") pane.outlines = true;
+    if (name === "raw") pane.raw = true;
+    if (name === "upright") pane.upright = value === "1";
     if (name === "field") pane.field = value;
     if (name === "range") {
       const range = rest.map(Number);

@@ -1,5 +1,6 @@
 // What lies above a picture: chunk grid, broken chunks, windows of a loader, region and cursor.
-import { type Box, chunkCuts, type Cuts, onScreen, type Viewport, visible } from "./plane";
+import { drawScaleBar } from "./axes";
+import { type Box, chunkCuts, type Cuts, onScreen, screenRow, type Viewport, visible } from "./plane";
 import type { Pane, Viewer } from "./state";
 
 export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {
@@ -21,6 +22,7 @@ export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, vie
     };
     outline(context, view, box, region.pane === pane ? "#ffffff" : "#c0c0c0", 2);
   }
+  drawScaleBar(context, view, pane, devicePixelRatio);
   drawCursor(context, view, viewer, pane);
 }
 
@@ -53,7 +55,7 @@ function lines(
   // Lines closer than four pixels would hide the picture.
   if (view.scale * (rows.at(1) - rows.at(0)) >= 4) {
     for (let row = rows.find(box.y0); row <= rows.count && rows.at(row) <= box.y1; row++) {
-      const y = view.top + Math.round(rows.at(row) * view.scale) + 0.5;
+      const y = view.top + Math.round(screenRow(view, rows.at(row)) * view.scale) + 0.5;
       context.moveTo(area.left, y);
       context.lineTo(area.left + area.width, y);
       if (row === rows.count) break;

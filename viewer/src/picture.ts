@@ -51,6 +51,8 @@ export class Picture {
     readonly pane: Pane,
     readonly canvas: HTMLCanvasElement,
     overlay: HTMLCanvasElement,
+    /** Called after each picture, to draw what surrounds it. */
+    private readonly onDrawn: (view: Viewport) => void,
   ) {
     this.lower = canvas.getContext("2d") as CanvasRenderingContext2D;
     this.upper = overlay.getContext("2d") as CanvasRenderingContext2D;
@@ -76,13 +78,16 @@ export class Picture {
     const plane = this.pane.extent;
     const view = this.viewer.view.value;
     const scale = view ? (view[2] * devicePixelRatio) / plane.width : fitting(plane.height, plane.width, height, width);
-    const [cx, cy] = view ?? [0.5, 0.5];
+    const [cx, fraction] = view ?? [0.5, 0.5];
+    const flip = this.pane.flipped.value ? plane.height : 0;
+    const cy = flip ? 1 - fraction : fraction;
     return {
       scale,
       left: Math.round(width / 2 - cx * plane.width * scale),
       top: Math.round(height / 2 - cy * plane.height * scale),
       width,
       height,
+      flip,
     };
   }
 
@@ -140,8 +145,9 @@ export class Picture {
       .catch((error: unknown) => this.viewer.report(error));
   }
 
-  private get as(): "raw" | "label" {
-    return this.pane.kind.value === "labels" ? "label" : "raw";
+  private get as(): "raw" | "label" | "cf" {
+    if (this.pane.kind.value === "labels") return "label";
+    return this.pane.decodes ? "cf" : "raw";
   }
 
   private tileRequest(node: ArrayNode, sel: string): Request {
@@ -226,6 +232,7 @@ export class Picture {
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     this.publish(view, index, look, complete);
+    this.onDrawn(view);
     pane.ready.value = complete;
     this.shown = complete ? index.join(",") : "";
     if (!viewer.playing.value) this.want([]);
@@ -284,7 +291,7 @@ export class Picture {
     const rect = onScreen(view, place.box);
     const cells = (tile?.headers["x-zarrix-cells"] ?? "").split(",").map(Number);
     if (cells.length !== 4) {
-      lower.drawImage(canvas, rect.left, rect.top, rect.width, rect.height);
+      drawn(lower, view, canvas, rect);
       return;
     }
     // Each element stands for a cell, and the last ones reach beyond the plane.
@@ -302,7 +309,7 @@ export class Picture {
     lower.rect(rect.left, rect.top, rect.width, rect.height);
     lower.clip();
     lower.imageSmoothingEnabled = smoothed && tile?.headers["x-zarrix-quality"] !== "coarse";
-    lower.drawImage(canvas, whole.left, whole.top, whole.width, whole.height);
+    drawn(lower, view, canvas, whole);
     lower.restore();
   }
 
@@ -333,6 +340,8 @@ export class Picture {
       index,
       range: look.range,
       path: pane.node.path,
+      flipped: view.flip ? "1" : "0",
+      labelled: pane.labels.value ? "1" : "0",
       stored: pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0",
       ready: complete ? "1" : "0",
       drawn: ++this.drawn,
@@ -375,7 +384,7 @@ export class Picture {
       // One pixel for each chunk, drawn larger: a million rectangles would take seconds.
       lower.imageSmoothingEnabled = false;
       const rect = onScreen(view, { y0: 0, y1: height, x0: 0, x1: width });
-      lower.drawImage(missing.picture(), rect.left, rect.top, rect.width, rect.height);
+      drawn(lower, view, missing.picture(), rect);
       return;
     }
     for (const tile of tilesIn(box, rows, columns)) {
@@ -397,6 +406,22 @@ function loadedOf(tiles: Drawable[]): { tile: Tile; layout: Layout }[] {
     const tile = entry?.tile;
     return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
   });
+}
+
+/** Draws a picture of rows from the top, or upside down where the first row is at the bottom. */
+function drawn(
+  context: CanvasRenderingContext2D, view: Viewport, canvas: HTMLCanvasElement,
+  { left, top, width, height }: { left: number; top: number; width: number; height: number },
+): void {
+  if (!view.flip) {
+    context.drawImage(canvas, left, top, width, height);
+    return;
+  }
+  context.save();
+  context.translate(0, 2 * top + height);
+  context.scale(1, -1);
+  context.drawImage(canvas, left, top, width, height);
+  context.restore();
 }
 
 function scaled(box: Box, factorY: number, factorX: number, height: number, width: number): Box {

@@ -9,6 +9,13 @@ export interface Viewport {
   scale: number;
   width: number;
   height: number;
+  /** The height of a plane whose first row is at the bottom; 0 for others. */
+  flip: number;
+}
+
+/** Where a row lies on the screen, in elements below the top of the plane; and back. */
+export function screenRow(view: Viewport, row: number): number {
+  return view.flip ? view.flip - row : row;
 }
 
 export interface Box { y0: number; y1: number; x0: number; x1: number }
@@ -71,9 +78,11 @@ export function tileSide(channels: number): number {
 /** The visible part of a plane, in elements. */
 export function visible(view: Viewport, height: number, width: number): Box {
   const clip = (value: number, end: number) => Math.max(0, Math.min(end, value));
+  const y0 = clip(Math.floor(-view.top / view.scale), height);
+  const y1 = clip(Math.ceil((view.height - view.top) / view.scale), height);
   return {
-    y0: clip(Math.floor(-view.top / view.scale), height),
-    y1: clip(Math.ceil((view.height - view.top) / view.scale), height),
+    y0: view.flip ? height - y1 : y0,
+    y1: view.flip ? height - y0 : y1,
     x0: clip(Math.floor(-view.left / view.scale), width),
     x1: clip(Math.ceil((view.width - view.left) / view.scale), width),
   };
@@ -82,12 +91,13 @@ export function visible(view: Viewport, height: number, width: number): Box {
 /** Where a box of the plane lies on the canvas, in device pixels. */
 export function onScreen(view: Viewport, box: Box): { left: number; top: number; width: number; height: number } {
   const left = view.left + Math.round(box.x0 * view.scale);
-  const top = view.top + Math.round(box.y0 * view.scale);
+  const [y0, y1] = view.flip ? [view.flip - box.y1, view.flip - box.y0] : [box.y0, box.y1];
+  const top = view.top + Math.round(y0 * view.scale);
   return {
     left,
     top,
     width: view.left + Math.round(box.x1 * view.scale) - left,
-    height: view.top + Math.round(box.y1 * view.scale) - top,
+    height: view.top + Math.round(y1 * view.scale) - top,
   };
 }
 

@@ -1,7 +1,7 @@
 // The state of one viewer, as signals, and what can be done with it.
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import {
-  type Api, type ArrayNode, type Axes, type Guess, type Kind, type Node, type Origin, PICTURES, type Related,
+  type Api, type ArrayNode, type Axes, type AxisLabels, type Guess, type Kind, type Node, type Origin, PICTURES, type Related,
   type Stored,
 } from "./api";
 import { Connection } from "./connection";
@@ -43,6 +43,12 @@ export class Pane {
   /** What `stored` is the answer to, and whether it could not be had. */
   storedKey = "";
   storedFailed = false;
+  /** Labels of the axes, once they are known. */
+  readonly labels: Signal<(AxisLabels | null)[] | null> = signal(null);
+  /** Stored values are shown, not what they mean. */
+  readonly raw: Signal<boolean>;
+  /** The user's choice of which way is up; undefined: north is, where that is known. */
+  readonly upright: Signal<boolean | undefined> = signal(undefined);
   /** Coordinates and arrays of the same scene, once they are known. */
   readonly related: Signal<Related | null> = signal(null);
 
@@ -60,8 +66,31 @@ export class Pane {
     this.transform = signal(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
     this.scaleChosen = state.transform !== undefined || this.range.value !== null;
     this.outlines.value = state.outlines ?? false;
+    this.raw = signal(state.raw ?? false);
+    this.upright.value = state.upright;
     this.channels = signal(usualChannels(node, this.axes.value));
   }
+
+  /** Whether values are decoded by the CF conventions. */
+  get decodes(): boolean {
+    return this.node.decodes && !this.raw.value && !["labels", "mask"].includes(this.kind.value);
+  }
+
+  /** How values are asked for. */
+  get form(): "cf" | "raw" {
+    return this.decodes ? "cf" : "raw";
+  }
+
+  /** Whether the first row is at the bottom: latitudes that grow have north at the top. */
+  readonly flipped = computed<boolean>(() => {
+    if (this.upright.value !== undefined) return !this.upright.value;
+    const { y } = this.axes.value;
+    const labels = y === undefined ? null : this.labels.value?.[y];
+    if (!labels?.north) return false;
+    if (labels.step !== undefined) return labels.step > 0;
+    const numbers = (labels.labels ?? []).filter((label) => typeof label === "number");
+    return numbers.length > 1 && numbers[0] < numbers[numbers.length - 1];
+  });
 
   get picture(): boolean {
     return PICTURES.includes(this.kind.value);
@@ -138,6 +167,8 @@ export class Pane {
     if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
     if (this.transform.value !== "linear") state.transform = this.transform.value;
     if (this.outlines.value) state.outlines = true;
+    if (this.raw.value) state.raw = true;
+    if (this.upright.value !== undefined) state.upright = this.upright.value;
     if (this.field.value !== undefined && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
   }
@@ -335,6 +366,13 @@ export class Viewer {
   }
 
   private relate(pane: Pane): void {
+    this.api
+      .coordinates(pane.node.path)
+      .then(({ axes }) => (pane.labels.value = axes))
+      .catch((error: unknown) => {
+        pane.labels.value = [];
+        this.note(error);
+      });
     this.api
       .related(pane.node.path)
       .then((related) => (pane.related.value = related))

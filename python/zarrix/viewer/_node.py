@@ -14,6 +14,7 @@ from zarrix.viewer._answers import Answer, fits, json_answer
 from zarrix.viewer._axes import dims_of, units_of
 from zarrix.viewer._badges import badges_of
 from zarrix.viewer._codec_words import codec_words
+from zarrix.viewer._decoded import convention_of, unit_of
 from zarrix.viewer._guess import Guess, guess
 from zarrix.viewer._limits import MOST_ATTRIBUTE_BYTES
 from zarrix.viewer._ome import channels_of
@@ -70,6 +71,10 @@ def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
     channels = channels_of({} if parent is None else parent.attrs.asdict())
     if channels and guessed.axes.get("c") is not None:
         guessed = _with_channels(guessed, len(channels), array.shape)
+    is_decoded = convention_of(array) is not None
+    if is_decoded:
+        # Black and white of bytes are not those of what they mean.
+        guessed = dataclasses.replace(guessed, range=None)
     metadata = metadata_of(array)
     sharded = metadata.shard_codec is not None
     return {
@@ -78,6 +83,8 @@ def _array(roots: Roots, path: str, array: Any) -> dict[str, Any]:
         "dtype": dtype_text(array.dtype),
         "dims": dims,
         "units": units_of(array, parent),
+        "decodes": is_decoded,
+        "unit": unit_of(array),
         "tile": tile_type(array.dtype),
         "components": components_of(array.dtype),
         "fields": _fields(array.dtype),

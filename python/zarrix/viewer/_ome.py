@@ -6,10 +6,11 @@ is written by others: what has another form than the specification says is as if
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["channels_of", "has_ome", "multiscale_of"]
+__all__ = ["channels_of", "has_ome", "multiscale_of", "scales_of"]
 
 _MAX_CHANNELS = 64
 
@@ -31,6 +32,39 @@ def multiscale_of(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
     if isinstance(multiscales, list) and multiscales and isinstance(multiscales[0], dict):
         return multiscales[0]
     return None
+
+
+def scales_of(
+    attributes: Mapping[str, Any], name: str, ndim: int
+) -> list[tuple[float, float]] | None:
+    """The step and the begin of each axis of the level ``name``; None if they are not said."""
+    multiscale = multiscale_of(attributes) or {}
+    datasets = multiscale.get("datasets")
+    listed = datasets if isinstance(datasets, list) else []
+    level: Any = next(
+        (one for one in listed if isinstance(one, dict) and one.get("path") == name), {}
+    )
+    steps, begins, is_scaled = [1.0] * ndim, [0.0] * ndim, False
+    for described in (level, multiscale):
+        transforms = described.get("coordinateTransformations")
+        for one in transforms if isinstance(transforms, list) else []:
+            kind = one.get("type") if isinstance(one, dict) else None
+            numbers: Any = one.get(kind) if kind in ("scale", "translation") else None
+            if not _are_numbers(numbers, ndim):
+                continue
+            if kind == "scale":
+                steps = [a * b for a, b in zip(steps, numbers, strict=True)]
+                begins = [a * b for a, b in zip(begins, numbers, strict=True)]
+                is_scaled = True
+            else:
+                begins = [a + b for a, b in zip(begins, numbers, strict=True)]
+    return list(zip(steps, begins, strict=True)) if is_scaled else None
+
+
+def _are_numbers(listed: Any, count: int) -> bool:
+    if not isinstance(listed, list) or len(listed) != count:
+        return False
+    return all(isinstance(one, int | float) and math.isfinite(one) for one in listed)
 
 
 def channels_of(attributes: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -14,6 +14,7 @@ from typing import Any
 from zarrix._array.access import metadata_of
 from zarrix.viewer._answers import Answer, Refused
 from zarrix.viewer._cost import chunk_range, is_affordable
+from zarrix.viewer._decoded import decoded
 from zarrix.viewer._limits import MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._parts import read
@@ -40,18 +41,21 @@ def overview(roots: Roots, parameters: Parameters) -> Answer:
         by = max(1, -(-count // side))
         axes[axis] = (start, step * by, -(-count // by))
     quality = "exact" if all(axes[axis][1] == 1 for axis in shown) else "step"
-    form = parameters.choice("as", "raw", "label")
+    form = parameters.choice("as", "raw", "label", "cf")
     cells = [axes[axis][0] for axis in shown] + [axes[axis][1] for axis in shown]
     if not is_affordable(array, axes):
         sparse = sparse_overview(array, parameters, side, shown)
         if sparse is not None:
-            return octets(sparse.values, form, _described(sparse.cells), sparse.known)
+            found = decoded(array, sparse.values) if form == "cf" else sparse.values
+            return octets(found, form, _described(sparse.cells), sparse.known)
         axes, quality = _coarse(array, axes, shown), "coarse"
         cells[2:] = [axes[axis][1] for axis in shown]
     size = math.prod(1 if isinstance(one, int) else one[2] for one in axes)
     if size > MOST_ELEMENTS:
         raise Refused(413, f"{size:,} elements are more than {MOST_ELEMENTS:,}", "too-large")
     values = read(array, axes, parameters.cancel, parameters.field(array))
+    if form == "cf":
+        values = decoded(array, values)
     steps = _listed([axes[axis][1] for axis in shown])
     begins = _listed([axes[axis][0] for axis in shown])
     more = {

@@ -23,7 +23,7 @@ from zarrix.viewer._roots import Roots, is_array
 from zarrix.viewer._text import dtype_text
 from zarrix.viewer._tile_types import tile_type
 
-__all__ = ["related"]
+__all__ = ["coordinate_of", "related"]
 
 _MOST_SIBLINGS = 32
 # Nodes that are looked at; of a remote store, each group is a request.
@@ -40,7 +40,7 @@ def related(roots: Roots, parameters: Parameters) -> Answer:
     return json_answer(
         {
             "coordinates": [
-                _coordinate(roots, path, name, size)
+                coordinate_of(roots, path, name, size)
                 for name, size in zip(dims, array.shape, strict=True)
             ],
             "siblings": _siblings(roots, path, array, dims, parameters.cancel),
@@ -48,7 +48,7 @@ def related(roots: Roots, parameters: Parameters) -> Answer:
     )
 
 
-def _coordinate(roots: Roots, path: str, name: str | None, size: int) -> dict[str, Any] | None:
+def coordinate_of(roots: Roots, path: str, name: str | None, size: int) -> dict[str, Any] | None:
     """The array of one axis that has the name of a dimension, in a group above."""
     if not name or "/" in name or name in (".", "..") or not path:
         return None

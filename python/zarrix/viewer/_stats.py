@@ -12,6 +12,7 @@ from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._cost import check_touched, decoded_bytes, is_affordable
 from zarrix.viewer._counted import Counted
 from zarrix.viewer._damaged import read_around
+from zarrix.viewer._decoded import convention_of, decoded
 from zarrix.viewer._limits import MOST_DECODED_BYTES
 from zarrix.viewer._parameters import Parameters, Selected
 from zarrix.viewer._parts import check_going, key_of_axes, parts_of
@@ -36,10 +37,15 @@ def _numbers(array: Any, field: str | None) -> np.dtype[Any]:
     return np.dtype("f4") if dtype.kind == "V" else np.dtype(dtype)
 
 
-def _read(array: Any, axes: Any, field: str | None) -> Any:
+def _read(array: Any, axes: Any, field: str | None, is_decoded: bool) -> Any:
     key = key_of_axes(axes)
     found = array.get_basic_selection(key, fields=field) if field else array[key]
-    return _flat(np.asarray(found))
+    found = np.asarray(found)
+    return _flat(decoded(array, found) if is_decoded else found)
+
+
+def _is_decoded(array: Any, parameters: Parameters) -> bool:
+    return parameters.choice("as", "raw", "cf") == "cf" and convention_of(array) is not None
 
 
 def _flat(values: Any) -> Any:
@@ -53,24 +59,26 @@ def stats(roots: Roots, parameters: Parameters) -> Answer:
     array = roots.array(parameters.text("path"))
     selected, field = parameters.selection(array), parameters.field(array)
     dtype = _numbers(array, field)
+    is_decoded = _is_decoded(array, parameters)
+    dtype = np.dtype("f8") if is_decoded else dtype
     bins = parameters.whole("bins", 256, 1, _MOST_BINS)
     most = _MOST_COUNTED if is_counted_exactly(dtype) else _MOST_HELD
     ends = parameters.ends("range")
     exact = is_affordable(array, selected.axes, most)
     damaged = 0
-    found = Counted(dtype, None if field else array.fill_value)
+    found = Counted(dtype, None if field or is_decoded else array.fill_value)
     cancel = parameters.cancel
     for part in parts_of(array, selected.axes) if exact else sampled(array, selected.axes, cancel):
         check_going(cancel)
         try:
-            found.add(_read(array, part, field))
+            found.add(_read(array, part, field, is_decoded))
         except (CorruptChunkError, CodecError):
             values, damage = read_around(array, part, cancel, field)
             if damage is not None:
                 is_lost = damage.mask(values.shape)
                 damaged += int(np.count_nonzero(is_lost))
                 values = values[~is_lost]
-            found.add(_flat(values))
+            found.add(_flat(decoded(array, values) if is_decoded else values))
     histogram, edges = found.histogram(ends, bins)
     told = {"histogram": histogram, "edges": edges, "exact": exact, "damaged": damaged}
     return json_answer({**found.document(), **told})
@@ -94,13 +102,14 @@ def series(roots: Roots, parameters: Parameters) -> Answer:
     if needed > _MOST_STREAMED:
         raise Refused(413, f"this curve decodes {needed / 2**30:.1f} GiB of chunks", "too-large")
     check_touched(array, selected.axes)
+    is_decoded = _is_decoded(array, parameters)
     length = end - first
     step = max(1, -(-length // width))
     count = -(-length // step)
     low, high = np.full(count, np.nan), np.full(count, np.nan)
     for part in parts_of(array, selected.axes):
         check_going(parameters.cancel)
-        values = _read(array, part, field).astype("f8")
+        values = _read(array, part, field, is_decoded).astype("f8")
         begin = part[axis][0] - first
         bins = np.arange(begin, begin + values.size) // step
         np.fmin.at(low, bins, values)

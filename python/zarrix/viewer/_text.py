@@ -10,6 +10,7 @@ from zarrix._array.access import metadata_of
 from zarrix._display.printable import printable
 from zarrix.viewer._answers import Answer, Refused, json_answer
 from zarrix.viewer._cost import chunk_range
+from zarrix.viewer._decoded import convention_of, decoded
 from zarrix.viewer._limits import MOST_CELLS
 from zarrix.viewer._parameters import Parameters, Selected
 from zarrix.viewer._parts import read
@@ -81,9 +82,13 @@ def value(roots: Roots, parameters: Parameters) -> Answer:
     selected = parameters.selection(array, "index")
     if selected.size > _MOST_VALUES:
         raise Refused(413, f"{selected.size:,} values are more than {_MOST_VALUES}", "too-large")
-    texts = [exact(one) for one in _elements(array, selected, parameters)]
+    elements = _elements(array, selected, parameters)
+    texts = [exact(one) for one in elements]
     grid = metadata_of(array).inner_grid
     chunk = [chunk_range(one, axis)[0] for one, axis in zip(grid, selected.axes, strict=True)]
     found: dict[str, Any] = {"dtype": dtype_text(array.dtype), "chunk": chunk}
     found |= {"text": texts[0]} if selected.shape == () else {"texts": texts}
+    if parameters.choice("as", "raw", "cf") == "cf" and convention_of(array) is not None:
+        meant = decoded(array, np.asarray(elements))
+        found["meant"] = ["missing" if one != one else f"{one:.7g}" for one in meant.tolist()]
     return json_answer(found)

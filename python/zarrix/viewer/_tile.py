@@ -10,6 +10,7 @@ import numpy as np
 
 from zarrix.viewer._answers import Answer, Refused
 from zarrix.viewer._damaged import read_around
+from zarrix.viewer._decoded import decoded
 from zarrix.viewer._limits import MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._roots import Roots
@@ -30,7 +31,9 @@ def tile(roots: Roots, parameters: Parameters) -> Answer:
             413, f"{selected.size:,} elements are more than {MOST_ELEMENTS:,}", "too-large"
         )
     values, damage = read_around(array, selected.axes, parameters.cancel, parameters.field(array))
-    form = parameters.choice("as", "raw", "label")
+    form = parameters.choice("as", "raw", "label", "cf")
+    if form == "cf":
+        values = decoded(array, values)
     if damage is None:
         return octets(values, form)
     told = {"boxes": damage.boxes, "sentence": damage.sentence[:_MOST_SENTENCE]}

@@ -133,7 +133,9 @@ export function Line({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   useEffect(() => {
     let current = true;
     viewer.api
-      .series(pane.node.path, axis, index, SAMPLES, pane.field.value, part.value)
+      .series(pane.node.path, axis, index, {
+        width: SAMPLES, field: pane.field.value, as: pane.form, begin: part.value?.[0], end: part.value?.[1],
+      })
       .then((found) => {
         if (!current) return;
         series.value = found;
@@ -146,7 +148,7 @@ export function Line({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
     return () => {
       current = false;
     };
-  }, [pane, axis, index, pane.field.value, part.value, viewer.connection.offline.value]);
+  }, [pane, axis, index, pane.field.value, pane.form, part.value, viewer.connection.offline.value]);
   const step = (end - begin) / 2;
   return (
     <div class="frame curve">
@@ -208,7 +210,7 @@ export function SeriesBox({ viewer }: { viewer: Viewer }) {
     const request = index.map((value, at) => (at === along ? 0 : value)).join(",");
     failure.value = "";
     viewer.api
-      .series(pane.node.path, along, request, 400, pane.field.value)
+      .series(pane.node.path, along, request, { width: 400, field: pane.field.value, as: pane.form })
       .then((found) => current && (series.value = found))
       .catch((error: unknown) => {
         if (!current) return;
@@ -219,7 +221,7 @@ export function SeriesBox({ viewer }: { viewer: Viewer }) {
     return () => {
       current = false;
     };
-  }, [pane, along, key]);
+  }, [pane, along, key, pane?.form]);
   if (!chosen || !pane) return null;
   const { y = 0, x = 0 } = pane.axes.value;
   return (

@@ -15,12 +15,13 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   const sel = viewer.selectionOf(pane, null);
   const playing = viewer.playing.value !== null;
   const field = pane.field.value;
+  const { form } = pane;
   useEffect(() => {
     if (playing || pane.kind.value === "labels") return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
       viewer.api
-        .stats(pane.node.path, sel, 256, field, abort.signal)
+        .stats(pane.node.path, sel, { bins: 256, field, as: form }, abort.signal)
         .then((found) => {
           stats.value = found;
           failure.value = "";
@@ -35,7 +36,7 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [pane, sel, field, playing, viewer.connection.offline.value]);
+  }, [pane, sel, field, form, playing, viewer.connection.offline.value]);
 
   const range = pane.look.value.range;
   const ranged = pane.kind.value !== "channels" && pane.kind.value !== "mask";

@@ -2,10 +2,12 @@
 import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Kind } from "../api";
+import { drawAxes, hasColourBar } from "../axes";
 import { MAPS } from "../paint/colours";
 import { wheelColour } from "../paint/flow";
 import type { Transform } from "../paint/values";
 import { Picture } from "../picture";
+import type { Viewport } from "../plane";
 import { allKinds, type ChannelChoice, type Pane, type Viewer } from "../state";
 import { Cells } from "./Cells";
 import { Line } from "./Curve";
@@ -64,6 +66,26 @@ export function PaneView({ viewer, pane, pictures }: Props) {
           </label>
         )}
         {pane.picture && <Looks pane={pane} />}
+        {node.decodes && (
+          <label title="Stored values: packed, with the numbers that stand for missing ones">
+            <input
+              type="checkbox" checked={pane.raw.value}
+              onChange={(event) => {
+                pane.raw.value = event.currentTarget.checked;
+                pane.range.value = null;
+                pane.found.value = null;
+                pane.origin.value = null;
+              }}
+            />
+            raw values
+          </label>
+        )}
+        {pane.picture && pane.labels.value?.[pane.axes.value.y ?? -1] && (
+          <label title="The first row is at the bottom">
+            <input type="checkbox" checked={pane.flipped.value} onChange={(event) => (pane.upright.value = !event.currentTarget.checked)} />
+            flipped
+          </label>
+        )}
       </div>
       {pane.picture && pane.tileType ? (
         <Canvas viewer={viewer} pane={pane} pictures={pictures} />
@@ -222,12 +244,13 @@ function Canvas({ viewer, pane, pictures }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const lower = useRef<HTMLCanvasElement>(null);
   const upper = useRef<HTMLCanvasElement>(null);
+  const around = useRef<HTMLCanvasElement>(null);
   const value = useSignal("");
 
   useEffect(() => {
-    const [box, canvas, overlay] = [frame.current, lower.current, upper.current];
-    if (!box || !canvas || !overlay) return;
-    const picture = new Picture(viewer, pane, canvas, overlay);
+    const [box, canvas, overlay, margin] = [frame.current, lower.current, upper.current, around.current];
+    if (!box || !canvas || !overlay || !margin) return;
+    const picture = new Picture(viewer, pane, canvas, overlay, (view) => surround(margin, view, pane));
     pictures.add(picture);
     const resize = () => {
       const width = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
@@ -237,9 +260,14 @@ function Canvas({ viewer, pane, pictures }: Props) {
           one.width = width;
           one.height = height;
         }
+        margin.width = Math.max(1, Math.round(margin.clientWidth * devicePixelRatio));
+        margin.height = Math.max(1, Math.round(margin.clientHeight * devicePixelRatio));
         picture.draw();
       }
     };
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const recolour = () => picture.schedule();
+    scheme.addEventListener("change", recolour);
     const observer = new ResizeObserver(resize);
     observer.observe(box);
     const stopDraw = effect(() => {
@@ -247,6 +275,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
       void [
         viewer.loaded.value, viewer.at.value, viewer.view.value, viewer.showMissing.value, pane.look.value,
         pane.axes.value, pane.kind.value, pane.field.value, pane.range.value, pane.perFrame.value, viewer.playing.value,
+        pane.labels.value, pane.raw.value, pane.flipped.value,
       ];
       untracked(() => picture.schedule());
     });
@@ -259,6 +288,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
       stopDraw();
       stopMarks();
       observer.disconnect();
+      scheme.removeEventListener("change", recolour);
       pointer.dispose();
       picture.dispose();
       pictures.delete(picture);
@@ -268,12 +298,15 @@ function Canvas({ viewer, pane, pictures }: Props) {
   const { height, width } = pane.extent;
   return (
     <>
-      <div class="frame" ref={frame}>
+      <div class="frame">
+        <canvas class="around" ref={around} aria-hidden="true" />
+        <div class={`plane ${hasColourBar(pane) ? "" : "no-bar"}`} ref={frame}>
         <canvas class="lower" ref={lower} aria-hidden="true" />
         <canvas
           class="upper" ref={upper} tabIndex={0} role="application"
           aria-label={`Picture of ${pane.node.path || "the array"}, ${height} by ${width}, ${pane.kind.value}. The arrow keys move the cursor; press ? for all keys.`}
         />
+        </div>
         {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
         {notes(pane) && <span class="quality">{notes(pane)}</span>}
         {pane.message.value && (
@@ -287,6 +320,17 @@ function Canvas({ viewer, pane, pictures }: Props) {
       </output>
     </>
   );
+}
+
+function surround(canvas: HTMLCanvasElement, view: Viewport, pane: Pane): void {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  const style = getComputedStyle(canvas);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  drawAxes({
+    context, view, pane, text: colour("--text"), line: colour("--quiet"), ratio: devicePixelRatio, hasBar: hasColourBar(pane),
+  });
 }
 
 /** What a picture does not show. */

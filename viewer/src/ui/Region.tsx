@@ -23,7 +23,7 @@ export function RegionBox({ viewer }: { viewer: Viewer }) {
       try {
         code.value = await viewer.api.code(path, sel);
         failure.value = "";
-        stats.value = await viewer.api.stats(path, sel, 64, region.pane.field.value, abort.signal);
+        stats.value = await viewer.api.stats(path, sel, { bins: 64, field: region.pane.field.value, as: region.pane.form }, abort.signal);
         const found = await viewer.api.plan(path, sel);
         if (!abort.signal.aborted) plan.value = String(found.text ?? "");
       } catch (error) {

@@ -1,6 +1,7 @@
 // A slider, a number and a play button for each dimension that is not shown, with its coordinate value.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { labelAt } from "../labels";
 import type { Player } from "../play";
 import type { Pane, Viewer } from "../state";
 
@@ -58,8 +59,33 @@ function Slider({ viewer, player, dimension }: { viewer: Viewer; player: Player;
         onInput={(event) => set(event.currentTarget.value)}
       />
       <span class="of">of {length}</span>
-      <CoordinateValue viewer={viewer} dimension={dimension} index={index} />
+      <Label viewer={viewer} dimension={dimension} index={index} />
     </div>
+  );
+}
+
+/** A place to type a label: the slider goes to the first index that it means. */
+function GoTo({ viewer, dimension, pane, axis }: { viewer: Viewer; dimension: string; pane: Pane; axis: number }) {
+  const failure = useSignal("");
+  const go = (text: string) => {
+    failure.value = "";
+    if (!text.trim()) return;
+    viewer.api
+      .find(pane.node.path, axis, text)
+      .then(({ index }) => viewer.setIndex(dimension, index))
+      .catch((error: unknown) => {
+        failure.value = error instanceof Error ? error.message : String(error);
+        viewer.note(error);
+      });
+  };
+  return (
+    <>
+      <input
+        type="text" class="go-to" placeholder="go to…" aria-label={`Label of ${dimension}`} aria-invalid={failure.value !== ""}
+        onChange={(event) => go(event.currentTarget.value)}
+      />
+      {failure.value && <span class="notice" role="alert"><bdi>{failure.value}</bdi></span>}
+    </>
   );
 }
 
@@ -78,6 +104,27 @@ function coordinate(viewer: Viewer, path: string, length: number, index: number)
     pages.set(key, page);
   }
   return page.then((texts) => texts[index - begin]);
+}
+
+/** The label of the index, and a place to type another one. */
+function Label({ viewer, dimension, index }: { viewer: Viewer; dimension: string; index: number }) {
+  for (const pane of viewer.panes.value) {
+    const axis = pane.otherAxes.find((one) => pane.dimension(one) === dimension);
+    const labels = axis === undefined ? null : pane.labels.value?.[axis];
+    if (axis === undefined || !labels) continue;
+    const label = labelAt(labels, index);
+    return (
+      <>
+        {label === null ? <CoordinateValue viewer={viewer} dimension={dimension} index={index} /> : (
+          <output class="coordinate">
+            <bdi>{label}</bdi>
+          </output>
+        )}
+        {labels.path !== undefined && <GoTo viewer={viewer} dimension={dimension} pane={pane} axis={axis} />}
+      </>
+    );
+  }
+  return <CoordinateValue viewer={viewer} dimension={dimension} index={index} />;
 }
 
 function CoordinateValue({ viewer, dimension, index }: { viewer: Viewer; dimension: string; index: number }) {

@@ -2,7 +2,8 @@
 import type { Value } from "../api";
 import { missingOf } from "../missing";
 import type { Picture } from "../picture";
-import type { Box } from "../plane";
+import { labelAt, symbol } from "../labels";
+import { type Box, screenRow } from "../plane";
 import type { Viewer } from "../state";
 
 type Drag = { kind: "move" | "region"; x: number; y: number; row: number; column: number; moved: boolean };
@@ -49,7 +50,7 @@ export class Pointer {
     const view = this.picture.viewport();
     const { height, width } = this.picture.pane.extent;
     const x = ((event.clientX - rect.left) * devicePixelRatio - view.left) / view.scale;
-    const y = ((event.clientY - rect.top) * devicePixelRatio - view.top) / view.scale;
+    const y = screenRow(view, ((event.clientY - rect.top) * devicePixelRatio - view.top) / view.scale);
     return { row: Math.floor(y), column: Math.floor(x), fy: y / height, fx: x / width };
   }
 
@@ -126,7 +127,7 @@ export class Pointer {
     const asking = new AbortController();
     this.asking = asking;
     try {
-      const value = await viewer.api.value(pane.node.path, index.join(","), pane.field.value, asking.signal);
+      const value = await viewer.api.value(pane.node.path, index.join(","), { field: pane.field.value, as: pane.form }, asking.signal);
       if (asking.signal.aborted) return;
       const text = this.described(row, column, value);
       this.onValue(text);
@@ -142,17 +143,25 @@ export class Pointer {
   private described(row: number, column: number, value: Value): string {
     const { pane } = this.picture;
     const { y = 0, x = 0 } = pane.axes.value;
-    const text = value.texts ? `(${value.texts.join(", ")})` : value.text;
+    const stated = value.texts ? `(${value.texts.join(", ")})` : value.text;
+    const unit = pane.node.unit && pane.node.unit !== "1" ? ` ${symbol(pane.node.unit)}` : "";
+    const meant = value.meant && (value.meant.length > 1 ? `(${value.meant.join(", ")})` : value.meant[0]);
+    const text = meant ? `${meant}${meant === "missing" ? "" : unit} (stored ${stated})` : `${stated}${pane.form === "raw" && pane.node.decodes ? "" : unit}`;
     const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {});
     const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
-    return `${pane.dimension(y)}=${row} ${pane.dimension(x)}=${column}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+    const place = (axis: number, index: number) => {
+      const label = labelAt(pane.labels.value?.[axis], index);
+      return label === null ? `${pane.dimension(axis)}=${index}` : `${pane.dimension(axis)} ${label} [${index}]`;
+    };
+    return `${place(y, row)} ${place(x, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
   }
 
   private shift(dx: number, dy: number): void {
     const { height, width } = this.picture.pane.extent;
     const [cx, cy, span] = this.view();
     const shownHeight = (span * height) / width;
-    this.viewer.view.value = [cx - dx / span, cy - dy / shownHeight, span];
+    const down = this.picture.pane.flipped.value ? -dy : dy;
+    this.viewer.view.value = [cx - dx / span, cy - down / shownHeight, span];
   }
 
   private view(): [number, number, number] {
@@ -185,8 +194,9 @@ export class Pointer {
     const cursor = viewer.cursor.value?.pane === pane ? viewer.cursor.value : { fy: 0.5, fx: 0.5 };
     const row = Math.min(height - 1, Math.floor(cursor.fy * height));
     const column = Math.min(width - 1, Math.floor(cursor.fx * width));
-    const go = (dy: number, dx: number) => {
-      if (event.shiftKey) return this.shift(-dx * 40, -dy * 40);
+    const go = (down: number, dx: number) => {
+      if (event.shiftKey) return this.shift(-dx * 40, -down * 40);
+      const dy = pane.flipped.value ? -down : down;
       const next = {
         row: Math.max(0, Math.min(height - 1, row + dy)),
         column: Math.max(0, Math.min(width - 1, column + dx)),

@@ -1210,14 +1210,16 @@ var Api = class {
   hello = () => this.json("hello", {});
   tree = (path, offset, limit, filter = "") => this.json("tree", { path, offset, limit, filter });
   node = (path) => this.json("node", { path });
+  coordinates = (path) => this.json("coordinates", { path });
+  find = (path, axis, label) => this.json("find", { path, axis, label });
   related = (path) => this.json("related", { path });
-  value = (path, index, field, signal) => this.json("value", { path, index, field }, signal);
+  value = (path, index, options, signal) => this.json("value", { path, index, ...options }, signal);
   cells = (path, sel, field) => this.json("cells", { path, sel, field });
-  series = (path, axis, index, width, field, ends) => this.json("series", { path, axis, index, width, field, begin: ends?.[0], end: ends?.[1] });
+  series = (path, axis, index, options) => this.json("series", { path, axis, index, ...options });
   stored = (path, sel) => this.json("stored", { path, sel });
   chunk = (path, coords) => this.json("chunk", { path, coords: coords.join(",") });
   plan = (path, sel) => this.json("plan", { path, sel });
-  stats = (path, sel, bins, field, signal) => this.json("stats", { path, sel, bins, field }, signal);
+  stats = (path, sel, options, signal) => this.json("stats", { path, sel, ...options }, signal);
   code = (path, sel) => this.json("code", { path, sel });
   async tile(path, sel, field, as, signal) {
     return asTile(await this.octets("tile", { path, sel, field, as }, signal));
@@ -1249,6 +1251,8 @@ function toFragment(state) {
     if (pane.map) options.push(`map:${pane.map}`);
     if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
     if (pane.outlines) options.push("outlines:1");
+    if (pane.raw) options.push("raw:1");
+    if (pane.upright !== void 0) options.push(`upright:${pane.upright ? 1 : 0}`);
     if (pane.axes) {
       const { y: y5, x: x3, c: c4 } = pane.axes;
       options.push(`axes:${y5 ?? ""}:${x3 ?? ""}:${c4 ?? ""}`);
@@ -1291,6 +1295,8 @@ function paneOf(path, options) {
     if (name === "map") pane.map = value;
     if (name === "transform") pane.transform = value;
     if (name === "outlines") pane.outlines = true;
+    if (name === "raw") pane.raw = true;
+    if (name === "upright") pane.upright = value === "1";
     if (name === "field") pane.field = value;
     if (name === "range") {
       const range = rest.map(Number);
@@ -1425,6 +1431,9 @@ function ofHex(text) {
 }
 
 // src/plane.ts
+function screenRow(view, row) {
+  return view.flip ? view.flip - row : row;
+}
 function regularCuts(length, step) {
   return {
     count: Math.max(1, Math.ceil(length / step)),
@@ -1471,21 +1480,24 @@ function tileSide(channels) {
 }
 function visible(view, height, width) {
   const clip = (value, end) => Math.max(0, Math.min(end, value));
+  const y0 = clip(Math.floor(-view.top / view.scale), height);
+  const y1 = clip(Math.ceil((view.height - view.top) / view.scale), height);
   return {
-    y0: clip(Math.floor(-view.top / view.scale), height),
-    y1: clip(Math.ceil((view.height - view.top) / view.scale), height),
+    y0: view.flip ? height - y1 : y0,
+    y1: view.flip ? height - y0 : y1,
     x0: clip(Math.floor(-view.left / view.scale), width),
     x1: clip(Math.ceil((view.width - view.left) / view.scale), width)
   };
 }
 function onScreen(view, box) {
   const left = view.left + Math.round(box.x0 * view.scale);
-  const top = view.top + Math.round(box.y0 * view.scale);
+  const [y0, y1] = view.flip ? [view.flip - box.y1, view.flip - box.y0] : [box.y0, box.y1];
+  const top = view.top + Math.round(y0 * view.scale);
   return {
     left,
     top,
     width: view.left + Math.round(box.x1 * view.scale) - left,
-    height: view.top + Math.round(box.y1 * view.scale) - top
+    height: view.top + Math.round(y1 * view.scale) - top
   };
 }
 function tilesIn(box, rows, columns) {
@@ -1685,6 +1697,8 @@ var Pane = class _Pane {
     this.transform = y3(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
     this.scaleChosen = state.transform !== void 0 || this.range.value !== null;
     this.outlines.value = state.outlines ?? false;
+    this.raw = y3(state.raw ?? false);
+    this.upright.value = state.upright;
     this.channels = y3(usualChannels(node, this.axes.value));
   }
   node;
@@ -1716,8 +1730,32 @@ var Pane = class _Pane {
   /** What `stored` is the answer to, and whether it could not be had. */
   storedKey = "";
   storedFailed = false;
+  /** Labels of the axes, once they are known. */
+  labels = y3(null);
+  /** Stored values are shown, not what they mean. */
+  raw;
+  /** The user's choice of which way is up; undefined: north is, where that is known. */
+  upright = y3(void 0);
   /** Coordinates and arrays of the same scene, once they are known. */
   related = y3(null);
+  /** Whether values are decoded by the CF conventions. */
+  get decodes() {
+    return this.node.decodes && !this.raw.value && !["labels", "mask"].includes(this.kind.value);
+  }
+  /** How values are asked for. */
+  get form() {
+    return this.decodes ? "cf" : "raw";
+  }
+  /** Whether the first row is at the bottom: latitudes that grow have north at the top. */
+  flipped = O(() => {
+    if (this.upright.value !== void 0) return !this.upright.value;
+    const { y: y5 } = this.axes.value;
+    const labels = y5 === void 0 ? null : this.labels.value?.[y5];
+    if (!labels?.north) return false;
+    if (labels.step !== void 0) return labels.step > 0;
+    const numbers = (labels.labels ?? []).filter((label) => typeof label === "number");
+    return numbers.length > 1 && numbers[0] < numbers[numbers.length - 1];
+  });
   get picture() {
     return PICTURES.includes(this.kind.value);
   }
@@ -1784,6 +1822,8 @@ var Pane = class _Pane {
     if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
     if (this.transform.value !== "linear") state.transform = this.transform.value;
     if (this.outlines.value) state.outlines = true;
+    if (this.raw.value) state.raw = true;
+    if (this.upright.value !== void 0) state.upright = this.upright.value;
     if (this.field.value !== void 0 && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
   }
@@ -1952,6 +1992,10 @@ var Viewer = class {
     }
   }
   relate(pane) {
+    this.api.coordinates(pane.node.path).then(({ axes }) => pane.labels.value = axes).catch((error) => {
+      pane.labels.value = [];
+      this.note(error);
+    });
     this.api.related(pane.node.path).then((related) => pane.related.value = related).catch((error) => this.note(error));
   }
   close(pane) {
@@ -2083,8 +2127,8 @@ var Player = class {
     if (now + 4 < this.due) return;
     const next = ahead[0];
     const ready = pictures.every((picture) => picture.has(this.viewer.indexOf(picture.pane, next)));
-    const drawn = pictures.every((picture) => picture.shown === this.viewer.indexOf(picture.pane).join(","));
-    if (!ready || !drawn) {
+    const drawn2 = pictures.every((picture) => picture.shown === this.viewer.indexOf(picture.pane).join(","));
+    if (!ready || !drawn2) {
       if (!this.waited) this.late.value++;
       this.waited = true;
       return;
@@ -3665,13 +3709,13 @@ function points(opts) {
   };
 }
 function _drawAcc(lineTo) {
-  return (stroke, accX, minY, maxY, inY, outY) => {
+  return (stroke2, accX, minY, maxY, inY, outY) => {
     if (minY != maxY) {
       if (inY != minY && outY != minY)
-        lineTo(stroke, accX, minY);
+        lineTo(stroke2, accX, minY);
       if (inY != maxY && outY != maxY)
-        lineTo(stroke, accX, maxY);
-      lineTo(stroke, accX, outY);
+        lineTo(stroke2, accX, maxY);
+      lineTo(stroke2, accX, outY);
     }
   };
 }
@@ -3695,7 +3739,7 @@ function linear(opts) {
       }
       const dir = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
       const _paths = { stroke: new Path2D(), fill: null, clip: null, band: null, gaps: null, flags: BAND_CLIP_FILL };
-      const stroke = _paths.stroke;
+      const stroke2 = _paths.stroke;
       let hasGap = false;
       const decimate = idx1 - idx0 >= xDim * 4;
       if (decimate) {
@@ -3714,7 +3758,7 @@ function linear(opts) {
             if (yVal != null) {
               outY = yVal;
               if (minY == null) {
-                lineTo(stroke, x3, pixelForY(outY));
+                lineTo(stroke2, x3, pixelForY(outY));
                 inY = minY = maxY = outY;
               } else {
                 if (outY < minY)
@@ -3728,10 +3772,10 @@ function linear(opts) {
             }
           } else {
             if (minY != null)
-              drawAcc(stroke, accX, pixelForY(minY), pixelForY(maxY), pixelForY(inY), pixelForY(outY));
+              drawAcc(stroke2, accX, pixelForY(minY), pixelForY(maxY), pixelForY(inY), pixelForY(outY));
             if (yVal != null) {
               outY = yVal;
-              lineTo(stroke, x3, pixelForY(outY));
+              lineTo(stroke2, x3, pixelForY(outY));
               minY = maxY = inY = outY;
             } else {
               minY = maxY = null;
@@ -3743,19 +3787,19 @@ function linear(opts) {
           }
         }
         if (minY != null && minY != maxY && drawnAtX != accX)
-          drawAcc(stroke, accX, pixelForY(minY), pixelForY(maxY), pixelForY(inY), pixelForY(outY));
+          drawAcc(stroke2, accX, pixelForY(minY), pixelForY(maxY), pixelForY(inY), pixelForY(outY));
       } else {
         for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
           let yVal = dataY[i4];
           if (yVal === null)
             hasGap = true;
           else if (yVal != null)
-            lineTo(stroke, pixelForX(dataX[i4]), pixelForY(yVal));
+            lineTo(stroke2, pixelForX(dataX[i4]), pixelForY(yVal));
         }
       }
       let [bandFillDir, bandClipDir] = bandFillClipDirs(u4, seriesIdx);
       if (series.fill != null || bandFillDir != 0) {
-        let fill = _paths.fill = new Path2D(stroke);
+        let fill = _paths.fill = new Path2D(stroke2);
         let fillToVal = series.fillTo(u4, seriesIdx, series.min, series.max, bandFillDir);
         let fillToY = pixelForY(fillToVal);
         let frX = pixelForX(dataX[idx0]);
@@ -3773,9 +3817,9 @@ function linear(opts) {
       }
       if (bandClipDir != 0) {
         _paths.band = bandClipDir == 2 ? [
-          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, -1),
-          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, 1)
-        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke, bandClipDir);
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, -1),
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, 1)
+        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, bandClipDir);
       }
       return _paths;
     });
@@ -3795,7 +3839,7 @@ function stepped(opts) {
       let pixelForY = (val) => pxRound(valToPosY(val, scaleY, yDim, yOff));
       let lineTo = scaleX.ori == 0 ? lineToH : lineToV;
       const _paths = { stroke: new Path2D(), fill: null, clip: null, band: null, gaps: null, flags: BAND_CLIP_FILL };
-      const stroke = _paths.stroke;
+      const stroke2 = _paths.stroke;
       const dir = scaleX.dir * (scaleX.ori == 0 ? 1 : -1);
       let prevYPos = pixelForY(dataY[dir == 1 ? idx0 : idx1]);
       let firstXPos = pixelForX(dataX[dir == 1 ? idx0 : idx1]);
@@ -3803,9 +3847,9 @@ function stepped(opts) {
       let firstXPosExt = firstXPos;
       if (extend && align == -1) {
         firstXPosExt = left;
-        lineTo(stroke, firstXPosExt, prevYPos);
+        lineTo(stroke2, firstXPosExt, prevYPos);
       }
-      lineTo(stroke, firstXPos, prevYPos);
+      lineTo(stroke2, firstXPos, prevYPos);
       for (let i4 = dir == 1 ? idx0 : idx1; i4 >= idx0 && i4 <= idx1; i4 += dir) {
         let yVal1 = dataY[i4];
         if (yVal1 == null)
@@ -3813,21 +3857,21 @@ function stepped(opts) {
         let x1 = pixelForX(dataX[i4]);
         let y1 = pixelForY(yVal1);
         if (align == 1)
-          lineTo(stroke, x1, prevYPos);
+          lineTo(stroke2, x1, prevYPos);
         else
-          lineTo(stroke, prevXPos, y1);
-        lineTo(stroke, x1, y1);
+          lineTo(stroke2, prevXPos, y1);
+        lineTo(stroke2, x1, y1);
         prevYPos = y1;
         prevXPos = x1;
       }
       let prevXPosExt = prevXPos;
       if (extend && align == 1) {
         prevXPosExt = left + width;
-        lineTo(stroke, prevXPosExt, prevYPos);
+        lineTo(stroke2, prevXPosExt, prevYPos);
       }
       let [bandFillDir, bandClipDir] = bandFillClipDirs(u4, seriesIdx);
       if (series.fill != null || bandFillDir != 0) {
-        let fill = _paths.fill = new Path2D(stroke);
+        let fill = _paths.fill = new Path2D(stroke2);
         let fillTo = series.fillTo(u4, seriesIdx, series.min, series.max, bandFillDir);
         let fillToY = pixelForY(fillTo);
         lineTo(fill, prevXPosExt, fillToY);
@@ -3848,9 +3892,9 @@ function stepped(opts) {
       }
       if (bandClipDir != 0) {
         _paths.band = bandClipDir == 2 ? [
-          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, -1),
-          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, 1)
-        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke, bandClipDir);
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, -1),
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, 1)
+        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, bandClipDir);
       }
       return _paths;
     });
@@ -3966,7 +4010,7 @@ function bars(opts) {
       barWid = pxRound(clamp(rawBarWid, minWidth, maxWidth));
       xShift = (_align == 0 ? barWid / 2 : _align == _dirX ? 0 : barWid) - _align * _dirX * ((_align == 0 ? extraGap / 2 : 0) + (insetStroke ? strokeWidth / 2 : 0));
       const _paths = { stroke: null, fill: null, clip: null, band: null, gaps: null, flags: 0 };
-      const stroke = multiPath ? null : new Path2D();
+      const stroke2 = multiPath ? null : new Path2D();
       let dataY0 = null;
       if (band != null)
         dataY0 = u4.data[band.series[1]];
@@ -4005,7 +4049,7 @@ function bars(opts) {
             if (fillColors[i4] != null)
               rect2(fillPaths.get(fillColors[i4]), lft, top + floor(strokeWidth / 2), barWid, max(0, barHgt - strokeWidth), rv, rb);
           } else
-            rect2(stroke, lft, top + floor(strokeWidth / 2), barWid, max(0, barHgt - strokeWidth), rv, rb);
+            rect2(stroke2, lft, top + floor(strokeWidth / 2), barWid, max(0, barHgt - strokeWidth), rv, rb);
           each(
             u4,
             seriesIdx,
@@ -4018,12 +4062,12 @@ function bars(opts) {
         }
       }
       if (strokeWidth > 0)
-        _paths.stroke = multiPath ? strokePaths : stroke;
+        _paths.stroke = multiPath ? strokePaths : stroke2;
       else if (!multiPath) {
         _paths._fill = series.width == 0 ? series._fill : series._stroke ?? series._fill;
         _paths.width = 0;
       }
-      _paths.fill = multiPath ? fillPaths : stroke;
+      _paths.fill = multiPath ? fillPaths : stroke2;
       return _paths;
     });
   };
@@ -4061,10 +4105,10 @@ function splineInterp(interp, opts) {
         }
       }
       const _paths = { stroke: interp(xCoords, yCoords, moveTo, lineTo, bezierCurveTo, pxRound), fill: null, clip: null, band: null, gaps: null, flags: BAND_CLIP_FILL };
-      const stroke = _paths.stroke;
+      const stroke2 = _paths.stroke;
       let [bandFillDir, bandClipDir] = bandFillClipDirs(u4, seriesIdx);
       if (series.fill != null || bandFillDir != 0) {
-        let fill = _paths.fill = new Path2D(stroke);
+        let fill = _paths.fill = new Path2D(stroke2);
         let fillTo = series.fillTo(u4, seriesIdx, series.min, series.max, bandFillDir);
         let fillToY = pixelForY(fillTo);
         lineTo(fill, prevXPos, fillToY);
@@ -4078,9 +4122,9 @@ function splineInterp(interp, opts) {
       }
       if (bandClipDir != 0) {
         _paths.band = bandClipDir == 2 ? [
-          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, -1),
-          clipBandLine(u4, seriesIdx, idx0, idx1, stroke, 1)
-        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke, bandClipDir);
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, -1),
+          clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, 1)
+        ] : clipBandLine(u4, seriesIdx, idx0, idx1, stroke2, bandClipDir);
       }
       return _paths;
     });
@@ -4894,14 +4938,14 @@ function uPlot(opts, data, then) {
   }
   let ctxStroke, ctxFill, ctxWidth, ctxDash, ctxJoin, ctxCap, ctxFont, ctxAlign, ctxBaseline;
   let ctxAlpha;
-  function setCtxStyle(stroke, width, dash, cap, fill, join2) {
-    stroke ??= transparent;
+  function setCtxStyle(stroke2, width, dash, cap, fill, join2) {
+    stroke2 ??= transparent;
     dash ??= EMPTY_ARR;
     cap ??= "butt";
     fill ??= transparent;
     join2 ??= "round";
-    if (stroke != ctxStroke)
-      ctx.strokeStyle = ctxStroke = stroke;
+    if (stroke2 != ctxStroke)
+      ctx.strokeStyle = ctxStroke = stroke2;
     if (fill != ctxFill)
       ctx.fillStyle = ctxFill = fill;
     if (width != ctxWidth)
@@ -5134,7 +5178,7 @@ function uPlot(opts, data, then) {
   function drawPath(si, _points) {
     let s4 = _points ? series[si].points : series[si];
     let {
-      stroke,
+      stroke: stroke2,
       fill,
       clip: gapsClip,
       flags,
@@ -5155,9 +5199,9 @@ function uPlot(opts, data, then) {
       boundsClip.rect(lft, top, wid, hgt);
     }
     if (_points)
-      strokeFill(strokeStyle, width, s4.dash, s4.cap, fillStyle, stroke, fill, flags, gapsClip);
+      strokeFill(strokeStyle, width, s4.dash, s4.cap, fillStyle, stroke2, fill, flags, gapsClip);
     else
-      fillStroke(si, strokeStyle, width, s4.dash, s4.cap, fillStyle, stroke, fill, flags, boundsClip, gapsClip);
+      fillStroke(si, strokeStyle, width, s4.dash, s4.cap, fillStyle, stroke2, fill, flags, boundsClip, gapsClip);
     _pxAlign && ctx.translate(-offset, -offset);
   }
   function fillStroke(si, strokeStyle, lineWidth, lineDash, lineCap, fillStyle, strokePath, fillPath, flags, boundsClip, gapsClip) {
@@ -5248,10 +5292,10 @@ function uPlot(opts, data, then) {
     }
     return axis._found = incrSpace;
   }
-  function drawOrthoLines(offs, filts, ori, side, pos0, len, width, stroke, dash, cap) {
+  function drawOrthoLines(offs, filts, ori, side, pos0, len, width, stroke2, dash, cap) {
     let offset = width % 2 / 2;
     pxAlign == 1 && ctx.translate(offset, offset);
-    setCtxStyle(stroke, width, dash, cap, stroke);
+    setCtxStyle(stroke2, width, dash, cap, stroke2);
     ctx.beginPath();
     let x0, y0, x1, y1, pos1 = pos0 + (side == 0 || side == 3 ? -len : len);
     if (ori == 0) {
@@ -6486,24 +6530,24 @@ function Plot({ series, marked, height, title, onPart, onValue }) {
           bands: series.max ? [{ series: [2, 1], fill: `${line}40` }] : [],
           hooks: {
             setSelect: [
-              (drawn) => {
-                const { left, width } = drawn.select;
+              (drawn2) => {
+                const { left, width } = drawn2.select;
                 if (width < 3 || !onPart) return;
-                const at = (x3) => Math.round(drawn.posToVal(x3, "x"));
+                const at = (x3) => Math.round(drawn2.posToVal(x3, "x"));
                 onPart([at(left), at(left + width) + 1]);
-                drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                drawn2.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
               }
             ],
-            setCursor: [(drawn) => onValue?.(pointed(series, drawn.cursor.idx))],
+            setCursor: [(drawn2) => onValue?.(pointed(series, drawn2.cursor.idx))],
             draw: [
-              (drawn) => {
+              (drawn2) => {
                 if (marked === null) return;
-                const x3 = Math.round(drawn.valToPos(marked, "x", true)) + 0.5;
-                drawn.ctx.strokeStyle = text;
-                drawn.ctx.beginPath();
-                drawn.ctx.moveTo(x3, drawn.bbox.top);
-                drawn.ctx.lineTo(x3, drawn.bbox.top + drawn.bbox.height);
-                drawn.ctx.stroke();
+                const x3 = Math.round(drawn2.valToPos(marked, "x", true)) + 0.5;
+                drawn2.ctx.strokeStyle = text;
+                drawn2.ctx.beginPath();
+                drawn2.ctx.moveTo(x3, drawn2.bbox.top);
+                drawn2.ctx.lineTo(x3, drawn2.bbox.top + drawn2.bbox.height);
+                drawn2.ctx.stroke();
               }
             ]
           }
@@ -6554,7 +6598,13 @@ function Line({ viewer, pane }) {
   };
   A2(() => {
     let current = true;
-    viewer.api.series(pane.node.path, axis, index, SAMPLES, pane.field.value, part.value).then((found) => {
+    viewer.api.series(pane.node.path, axis, index, {
+      width: SAMPLES,
+      field: pane.field.value,
+      as: pane.form,
+      begin: part.value?.[0],
+      end: part.value?.[1]
+    }).then((found) => {
       if (!current) return;
       series.value = found;
       failure.value = "";
@@ -6565,7 +6615,7 @@ function Line({ viewer, pane }) {
     return () => {
       current = false;
     };
-  }, [pane, axis, index, pane.field.value, part.value, viewer.connection.offline.value]);
+  }, [pane, axis, index, pane.field.value, pane.form, part.value, viewer.connection.offline.value]);
   const step = (end - begin) / 2;
   return /* @__PURE__ */ a4("div", { class: "frame curve", children: [
     /* @__PURE__ */ a4("p", { class: "parts", children: [
@@ -6627,7 +6677,7 @@ function SeriesBox({ viewer }) {
     let current = true;
     const request = index.map((value, at) => at === along ? 0 : value).join(",");
     failure.value = "";
-    viewer.api.series(pane.node.path, along, request, 400, pane.field.value).then((found) => current && (series.value = found)).catch((error) => {
+    viewer.api.series(pane.node.path, along, request, { width: 400, field: pane.field.value, as: pane.form }).then((found) => current && (series.value = found)).catch((error) => {
       if (!current) return;
       series.value = null;
       failure.value = error instanceof Error ? error.message : String(error);
@@ -6636,7 +6686,7 @@ function SeriesBox({ viewer }) {
     return () => {
       current = false;
     };
-  }, [pane, along, key]);
+  }, [pane, along, key, pane?.form]);
   if (!chosen || !pane) return null;
   const { y: y5 = 0, x: x3 = 0 } = pane.axes.value;
   return /* @__PURE__ */ a4("section", { class: "series", "aria-label": "Series", children: [
@@ -6761,11 +6811,12 @@ function Histogram({ viewer, pane }) {
   const sel = viewer.selectionOf(pane, null);
   const playing = viewer.playing.value !== null;
   const field = pane.field.value;
+  const { form } = pane;
   A2(() => {
     if (playing || pane.kind.value === "labels") return;
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      viewer.api.stats(pane.node.path, sel, 256, field, abort.signal).then((found2) => {
+      viewer.api.stats(pane.node.path, sel, { bins: 256, field, as: form }, abort.signal).then((found2) => {
         stats.value = found2;
         failure.value = "";
       }).catch((error) => {
@@ -6778,7 +6829,7 @@ function Histogram({ viewer, pane }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [pane, sel, field, playing, viewer.connection.offline.value]);
+  }, [pane, sel, field, form, playing, viewer.connection.offline.value]);
   const range = pane.look.value.range;
   const ranged = pane.kind.value !== "channels" && pane.kind.value !== "mask";
   const edges = stats.value?.edges ?? [0, 1];
@@ -6895,7 +6946,7 @@ function RegionBox({ viewer }) {
       try {
         code.value = await viewer.api.code(path, sel);
         failure.value = "";
-        stats.value = await viewer.api.stats(path, sel, 64, region.pane.field.value, abort.signal);
+        stats.value = await viewer.api.stats(path, sel, { bins: 64, field: region.pane.field.value, as: region.pane.form }, abort.signal);
         const found2 = await viewer.api.plan(path, sel);
         if (!abort.signal.aborted) plan.value = String(found2.text ?? "");
       } catch (error) {
@@ -7530,6 +7581,227 @@ function clipped(text) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text;
 }
 
+// src/labels.ts
+function shortest(value) {
+  return String(Number(value.toPrecision(7)));
+}
+function withUnit(value, unit) {
+  if (typeof value === "string") return value;
+  const degrees = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
+  if (!degrees) return `${shortest(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
+  const isNorth = /^n/i.test(degrees[1]);
+  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
+  return `${shortest(Math.abs(value))}°${side}`;
+}
+var SYMBOLS = {
+  micrometer: "µm",
+  micron: "µm",
+  nanometer: "nm",
+  millimeter: "mm",
+  centimeter: "cm",
+  meter: "m",
+  metre: "m",
+  kilometer: "km",
+  kilometre: "km",
+  second: "s",
+  millisecond: "ms",
+  angstrom: "Å",
+  degrees: "°",
+  degree: "°"
+};
+function symbol(unit) {
+  return SYMBOLS[unit.toLowerCase()] ?? unit;
+}
+function numberAt(labels, position) {
+  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
+  const { labels: listed } = labels;
+  if (!listed || labels.kind !== "number" || !listed.length) return null;
+  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
+  const high = Math.min(listed.length - 1, low + 1);
+  const [one, two] = [listed[low], listed[high]];
+  if (typeof one !== "number" || typeof two !== "number") return null;
+  return one + (two - one) * (position - low);
+}
+function labelAt(labels, index) {
+  if (!labels) return null;
+  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
+  const label = labels.labels?.[index];
+  return label === null || label === void 0 ? null : withUnit(label, labels.unit);
+}
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
+}
+function ticksOf(labels, first, end, every) {
+  const low = Math.max(0, Math.ceil(first));
+  const high = Math.floor(end);
+  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
+  if (numeric) return numeric;
+  const step = Math.max(1, niceStep(every));
+  const ticks2 = [];
+  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
+    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
+  }
+  return ticks2;
+}
+function numericTicks(labels, first, last, every) {
+  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
+  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
+  const { unit } = labels;
+  const span = Math.abs(two - one);
+  const least = span * every / Math.max(1e-9, last - first);
+  const isDegrees = /^degree/i.test(unit ?? "");
+  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
+  const ticks2 = [];
+  const [low, high] = [Math.min(one, two), Math.max(one, two)];
+  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
+    const value = count * step;
+    const at = positionOf(labels, value, first, last);
+    if (at === null) return null;
+    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest(value) });
+  }
+  return ticks2;
+}
+function positionOf(labels, value, first, last) {
+  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
+  let [low, high] = [first, last];
+  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
+  for (let round2 = 0; round2 < 40; round2++) {
+    const middle = (low + high) / 2;
+    const found = numberAt(labels, middle);
+    if (found === null) return null;
+    if (found < value === isGrowing) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+// src/axes.ts
+var MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
+function hasColourBar(pane) {
+  return pane.kind.value === "gray" || pane.kind.value === "depth";
+}
+function drawAxes(around) {
+  const { context, view, pane, ratio, text } = around;
+  const { y: y5, x: x3 } = pane.axes.value;
+  if (y5 === void 0 || x3 === void 0) return;
+  const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  context.fillStyle = text;
+  context.strokeStyle = around.line;
+  context.lineWidth = ratio;
+  const { height, width } = pane.extent;
+  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
+  const x0 = Math.max(0, -view.left / view.scale);
+  const x1 = Math.min(width, (view.width - view.left) / view.scale);
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  for (const tick of spaced(ticksOf(pane.labels.value?.[x3], x0, x1, 74 * ratio / view.scale), context, view.scale)) {
+    const at = left + view.left + tick.at * view.scale;
+    stroke(context, at, bottom, at, bottom + 4 * ratio);
+    context.fillText(tick.text, at, bottom + 6 * ratio);
+  }
+  const middle = left + view.left + (x0 + x1) / 2 * view.scale;
+  context.fillText(titled(pane, x3), middle, bottom + 20 * ratio, view.width);
+  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
+  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
+  const edge = left + Math.max(0, view.left);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
+    const at = top + view.top + screenRow(view, tick.at) * view.scale;
+    stroke(context, edge - 4 * ratio, at, edge, at);
+    context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
+  }
+  context.save();
+  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText(titled(pane, y5), 0, 0, view.height);
+  context.restore();
+  if (around.hasBar) drawBar(around);
+}
+function stroke(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
+  context.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+  context.stroke();
+}
+function spaced(ticks2, context, scale) {
+  const widest = Math.max(0, ...ticks2.map(({ text }) => context.measureText(text).width));
+  const apart = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
+  const every = Math.max(1, Math.ceil(widest * 1.15 / apart));
+  return ticks2.filter((_4, at) => at % every === 0);
+}
+function titled(pane, axis) {
+  const labels = pane.labels.value?.[axis];
+  const unit = labels?.unit;
+  return `${pane.dimension(axis)}${unit && !/^degrees?_/i.test(unit) ? ` (${symbol(unit)})` : ""}`;
+}
+var BAR_WIDTH = 14;
+function drawBar({ context, view, pane, ratio, text, line }) {
+  const { range, map, transform } = pane.look.value;
+  const left = MARGIN.left * ratio + view.width + 10 * ratio;
+  const top = (MARGIN.top + 20) * ratio;
+  const height = Math.round(Math.max(20 * ratio, view.height - 26 * ratio));
+  const colours2 = colourMap(map);
+  const width = BAR_WIDTH * ratio;
+  for (let row = 0; row < height; row++) {
+    const colour = colours2[Math.min(255, Math.floor((1 - (row + 0.5) / height) * 256))];
+    context.fillStyle = `rgb(${colour & 255}, ${colour >> 8 & 255}, ${colour >> 16 & 255})`;
+    context.fillRect(left, top + row, width, 1);
+  }
+  context.strokeStyle = line;
+  context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+  context.fillStyle = text;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  const unit = pane.node.unit;
+  if (unit) context.fillText(symbol(unit), left, top - 11 * ratio, MARGIN.right * ratio - 10 * ratio);
+  const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
+  const high = Math.max(range[1], low);
+  const [begin, end] = [transformed(low, transform), transformed(high, transform)];
+  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
+    const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
+    const at = top + (1 - part) * (height - 1);
+    stroke(context, left + width, at, left + width + 4 * ratio, at);
+    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
+  }
+}
+function barTicks(low, high, count) {
+  if (!(high > low)) return [low];
+  if (!count) return [low, Math.sqrt(low * high), high];
+  const step = niceStep((high - low) / Math.max(2, count));
+  const found = [];
+  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9 && found.length < 50; at++) found.push(at * step);
+  return found;
+}
+function shortText(value) {
+  const text = String(Number(value.toPrecision(4)));
+  return text.length > 7 ? value.toExponential(1) : text;
+}
+var LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
+function drawScaleBar(context, view, pane, ratio) {
+  const { x: x3 } = pane.axes.value;
+  const labels = x3 === void 0 ? null : pane.labels.value?.[x3];
+  if (!labels?.unit || labels.step === void 0 || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
+  const perPixel = Math.abs(labels.step) / view.scale;
+  const length = niceStep(perPixel * 60 * ratio);
+  const width = length / perPixel;
+  if (!(width > 0) || width > view.width * 0.6) return;
+  const left = 12 * ratio;
+  const bottom = view.height - 12 * ratio;
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  const label = withUnit(length, labels.unit);
+  context.fillStyle = "rgba(0, 0, 0, 0.6)";
+  context.fillRect(left - 6 * ratio, bottom - 20 * ratio, Math.max(width, context.measureText(label).width) + 12 * ratio, 26 * ratio);
+  context.fillStyle = "#ffffff";
+  context.fillRect(left, bottom - 3 * ratio, Math.round(width), 3 * ratio);
+  context.textAlign = "left";
+  context.textBaseline = "bottom";
+  context.fillText(label, left, bottom - 5 * ratio);
+}
+
 // src/hatching.ts
 var HATCHINGS = {
   invalid: ["#50505a", "#787882", 1],
@@ -7576,6 +7848,7 @@ function drawMarks(context, view, viewer, pane) {
     };
     outline(context, view, box, region.pane === pane ? "#ffffff" : "#c0c0c0", 2);
   }
+  drawScaleBar(context, view, pane, devicePixelRatio);
   drawCursor(context, view, viewer, pane);
 }
 function outline(context, view, box, colour, width) {
@@ -7601,7 +7874,7 @@ function lines(context, view, pane, rows, columns, width) {
   context.beginPath();
   if (view.scale * (rows.at(1) - rows.at(0)) >= 4) {
     for (let row = rows.find(box.y0); row <= rows.count && rows.at(row) <= box.y1; row++) {
-      const y5 = view.top + Math.round(rows.at(row) * view.scale) + 0.5;
+      const y5 = view.top + Math.round(screenRow(view, rows.at(row)) * view.scale) + 0.5;
       context.moveTo(area.left, y5);
       context.lineTo(area.left + area.width, y5);
       if (row === rows.count) break;
@@ -7804,16 +8077,18 @@ function largestPair({ type, data }, { height, width, sy, sx, sc }) {
 var DIRECT_ELEMENTS = 12 << 20;
 var OVERVIEW_SIDE = 1024;
 var Picture = class {
-  constructor(viewer, pane, canvas, overlay) {
+  constructor(viewer, pane, canvas, overlay, onDrawn) {
     this.viewer = viewer;
     this.pane = pane;
     this.canvas = canvas;
+    this.onDrawn = onDrawn;
     this.lower = canvas.getContext("2d");
     this.upper = overlay.getContext("2d");
   }
   viewer;
   pane;
   canvas;
+  onDrawn;
   frame = 0;
   lower;
   upper;
@@ -7841,13 +8116,16 @@ var Picture = class {
     const plane = this.pane.extent;
     const view = this.viewer.view.value;
     const scale = view ? view[2] * devicePixelRatio / plane.width : fitting(plane.height, plane.width, height, width);
-    const [cx, cy] = view ?? [0.5, 0.5];
+    const [cx, fraction] = view ?? [0.5, 0.5];
+    const flip = this.pane.flipped.value ? plane.height : 0;
+    const cy = flip ? 1 - fraction : fraction;
     return {
       scale,
       left: Math.round(width / 2 - cx * plane.width * scale),
       top: Math.round(height / 2 - cy * plane.height * scale),
       width,
-      height
+      height,
+      flip
     };
   }
   /** The tiles that are seen at an index, in reading order. */
@@ -7899,7 +8177,8 @@ var Picture = class {
     }).catch((error) => this.viewer.report(error));
   }
   get as() {
-    return this.pane.kind.value === "labels" ? "label" : "raw";
+    if (this.pane.kind.value === "labels") return "label";
+    return this.pane.decodes ? "cf" : "raw";
   }
   tileRequest(node, sel) {
     const field = this.pane.field.value;
@@ -7975,6 +8254,7 @@ var Picture = class {
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     this.publish(view, index, look, complete);
+    this.onDrawn(view);
     pane.ready.value = complete;
     this.shown = complete ? index.join(",") : "";
     if (!viewer.playing.value) this.want([]);
@@ -8028,7 +8308,7 @@ var Picture = class {
     const rect2 = onScreen(view, place.box);
     const cells2 = (tile?.headers["x-zarrix-cells"] ?? "").split(",").map(Number);
     if (cells2.length !== 4) {
-      lower.drawImage(canvas, rect2.left, rect2.top, rect2.width, rect2.height);
+      drawn(lower, view, canvas, rect2);
       return;
     }
     const [y0, x0, height, width] = cells2;
@@ -8045,7 +8325,7 @@ var Picture = class {
     lower.rect(rect2.left, rect2.top, rect2.width, rect2.height);
     lower.clip();
     lower.imageSmoothingEnabled = smoothed && tile?.headers["x-zarrix-quality"] !== "coarse";
-    lower.drawImage(canvas, whole.left, whole.top, whole.width, whole.height);
+    drawn(lower, view, canvas, whole);
     lower.restore();
   }
   /** Hatches the chunks of a tile that do not decode. */
@@ -8074,6 +8354,8 @@ var Picture = class {
       index,
       range: look.range,
       path: pane.node.path,
+      flipped: view.flip ? "1" : "0",
+      labelled: pane.labels.value ? "1" : "0",
       stored: pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0",
       ready: complete ? "1" : "0",
       drawn: ++this.drawn
@@ -8112,7 +8394,7 @@ var Picture = class {
     if (small) {
       lower.imageSmoothingEnabled = false;
       const rect2 = onScreen(view, { y0: 0, y1: height, x0: 0, x1: width });
-      lower.drawImage(missing.picture(), rect2.left, rect2.top, rect2.width, rect2.height);
+      drawn(lower, view, missing.picture(), rect2);
       return;
     }
     for (const tile of tilesIn(box, rows, columns)) {
@@ -8131,6 +8413,17 @@ function loadedOf(tiles) {
     const tile = entry?.tile;
     return tile ? [{ tile, layout: layoutOf(tile.shape, place.axes, place.components) }] : [];
   });
+}
+function drawn(context, view, canvas, { left, top, width, height }) {
+  if (!view.flip) {
+    context.drawImage(canvas, left, top, width, height);
+    return;
+  }
+  context.save();
+  context.translate(0, 2 * top + height);
+  context.scale(1, -1);
+  context.drawImage(canvas, left, top, width, height);
+  context.restore();
 }
 function scaled(box, factorY, factorX, height, width) {
   return {
@@ -8277,7 +8570,7 @@ var Pointer = class {
     const view = this.picture.viewport();
     const { height, width } = this.picture.pane.extent;
     const x3 = ((event.clientX - rect2.left) * devicePixelRatio - view.left) / view.scale;
-    const y5 = ((event.clientY - rect2.top) * devicePixelRatio - view.top) / view.scale;
+    const y5 = screenRow(view, ((event.clientY - rect2.top) * devicePixelRatio - view.top) / view.scale);
     return { row: Math.floor(y5), column: Math.floor(x3), fy: y5 / height, fx: x3 / width };
   }
   down = (event) => {
@@ -8348,7 +8641,7 @@ var Pointer = class {
     const asking = new AbortController();
     this.asking = asking;
     try {
-      const value = await viewer.api.value(pane.node.path, index.join(","), pane.field.value, asking.signal);
+      const value = await viewer.api.value(pane.node.path, index.join(","), { field: pane.field.value, as: pane.form }, asking.signal);
       if (asking.signal.aborted) return;
       const text = this.described(row, column, value);
       this.onValue(text);
@@ -8363,17 +8656,25 @@ var Pointer = class {
   described(row, column, value) {
     const { pane } = this.picture;
     const { y: y5 = 0, x: x3 = 0 } = pane.axes.value;
-    const text = value.texts ? `(${value.texts.join(", ")})` : value.text;
+    const stated = value.texts ? `(${value.texts.join(", ")})` : value.text;
+    const unit = pane.node.unit && pane.node.unit !== "1" ? ` ${symbol(pane.node.unit)}` : "";
+    const meant = value.meant && (value.meant.length > 1 ? `(${value.meant.join(", ")})` : value.meant[0]);
+    const text = meant ? `${meant}${meant === "missing" ? "" : unit} (stored ${stated})` : `${stated}${pane.form === "raw" && pane.node.decodes ? "" : unit}`;
     const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {
     });
     const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
-    return `${pane.dimension(y5)}=${row} ${pane.dimension(x3)}=${column}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+    const place = (axis, index) => {
+      const label = labelAt(pane.labels.value?.[axis], index);
+      return label === null ? `${pane.dimension(axis)}=${index}` : `${pane.dimension(axis)} ${label} [${index}]`;
+    };
+    return `${place(y5, row)} ${place(x3, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
   }
   shift(dx, dy) {
     const { height, width } = this.picture.pane.extent;
     const [cx, cy, span] = this.view();
     const shownHeight = span * height / width;
-    this.viewer.view.value = [cx - dx / span, cy - dy / shownHeight, span];
+    const down = this.picture.pane.flipped.value ? -dy : dy;
+    this.viewer.view.value = [cx - dx / span, cy - down / shownHeight, span];
   }
   view() {
     const { view } = this.viewer;
@@ -8402,8 +8703,9 @@ var Pointer = class {
     const cursor = viewer.cursor.value?.pane === pane ? viewer.cursor.value : { fy: 0.5, fx: 0.5 };
     const row = Math.min(height - 1, Math.floor(cursor.fy * height));
     const column = Math.min(width - 1, Math.floor(cursor.fx * width));
-    const go = (dy, dx) => {
-      if (event.shiftKey) return this.shift(-dx * 40, -dy * 40);
+    const go = (down, dx) => {
+      if (event.shiftKey) return this.shift(-dx * 40, -down * 40);
+      const dy = pane.flipped.value ? -down : down;
       const next = {
         row: Math.max(0, Math.min(height - 1, row + dy)),
         column: Math.max(0, Math.min(width - 1, column + dx))
@@ -8478,7 +8780,27 @@ function PaneView({ viewer, pane, pictures }) {
           ] }, field.name))
         ] })
       ] }),
-      pane.picture && /* @__PURE__ */ a4(Looks, { pane })
+      pane.picture && /* @__PURE__ */ a4(Looks, { pane }),
+      node.decodes && /* @__PURE__ */ a4("label", { title: "Stored values: packed, with the numbers that stand for missing ones", children: [
+        /* @__PURE__ */ a4(
+          "input",
+          {
+            type: "checkbox",
+            checked: pane.raw.value,
+            onChange: (event) => {
+              pane.raw.value = event.currentTarget.checked;
+              pane.range.value = null;
+              pane.found.value = null;
+              pane.origin.value = null;
+            }
+          }
+        ),
+        "raw values"
+      ] }),
+      pane.picture && pane.labels.value?.[pane.axes.value.y ?? -1] && /* @__PURE__ */ a4("label", { title: "The first row is at the bottom", children: [
+        /* @__PURE__ */ a4("input", { type: "checkbox", checked: pane.flipped.value, onChange: (event) => pane.upright.value = !event.currentTarget.checked }),
+        "flipped"
+      ] })
     ] }),
     pane.picture && pane.tileType ? /* @__PURE__ */ a4(Canvas, { viewer, pane, pictures }) : kind === "line" ? /* @__PURE__ */ a4(Line, { viewer, pane }) : /* @__PURE__ */ a4(Cells, { viewer, pane })
   ] });
@@ -8511,10 +8833,10 @@ function Looks({ pane }) {
       ] })
     ] }),
     ranged && /* @__PURE__ */ a4("span", { class: "range", children: [
-      kind !== "flow" && kind !== "complex" && /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Lowest value of the range", value: shortest(range[0]), onChange: (event) => set(0, event.currentTarget.value) }),
+      kind !== "flow" && kind !== "complex" && /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Lowest value of the range", value: shortest2(range[0]), onChange: (event) => set(0, event.currentTarget.value) }),
       kind === "flow" && "longest ",
       kind === "complex" ? "largest " : kind !== "flow" && " to ",
-      /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Highest value of the range", value: shortest(range[1]), onChange: (event) => set(1, event.currentTarget.value) }),
+      /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Highest value of the range", value: shortest2(range[1]), onChange: (event) => set(1, event.currentTarget.value) }),
       /* @__PURE__ */ a4(
         "button",
         {
@@ -8550,7 +8872,7 @@ function Looks({ pane }) {
     kind === "channels" && /* @__PURE__ */ a4(Channels, { pane })
   ] });
 }
-function shortest(value) {
+function shortest2(value) {
   return String(Number(value.toPrecision(7)));
 }
 function Channels({ pane }) {
@@ -8573,7 +8895,7 @@ function Channels({ pane }) {
           type: "number",
           step: "any",
           "aria-label": `${end ? "Highest" : "Lowest"} value of ${name}`,
-          value: shortest(ranges[at].range[end]),
+          value: shortest2(ranges[at].range[end]),
           onChange: (event) => {
             const value = Number(event.currentTarget.value);
             const [low, high] = ranges[at].range;
@@ -8618,11 +8940,12 @@ function Canvas({ viewer, pane, pictures }) {
   const frame = T2(null);
   const lower = T2(null);
   const upper = T2(null);
+  const around = T2(null);
   const value = useSignal("");
   A2(() => {
-    const [box, canvas, overlay] = [frame.current, lower.current, upper.current];
-    if (!box || !canvas || !overlay) return;
-    const picture = new Picture(viewer, pane, canvas, overlay);
+    const [box, canvas, overlay, margin] = [frame.current, lower.current, upper.current, around.current];
+    if (!box || !canvas || !overlay || !margin) return;
+    const picture = new Picture(viewer, pane, canvas, overlay, (view) => surround(margin, view, pane));
     pictures.add(picture);
     const resize2 = () => {
       const width2 = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
@@ -8632,9 +8955,14 @@ function Canvas({ viewer, pane, pictures }) {
           one.width = width2;
           one.height = height2;
         }
+        margin.width = Math.max(1, Math.round(margin.clientWidth * devicePixelRatio));
+        margin.height = Math.max(1, Math.round(margin.clientHeight * devicePixelRatio));
         picture.draw();
       }
     };
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const recolour = () => picture.schedule();
+    scheme.addEventListener("change", recolour);
     const observer = new ResizeObserver(resize2);
     observer.observe(box);
     const stopDraw = x2(() => {
@@ -8649,7 +8977,10 @@ function Canvas({ viewer, pane, pictures }) {
         pane.field.value,
         pane.range.value,
         pane.perFrame.value,
-        viewer.playing.value
+        viewer.playing.value,
+        pane.labels.value,
+        pane.raw.value,
+        pane.flipped.value
       ];
       f3(() => picture.schedule());
     });
@@ -8662,6 +8993,7 @@ function Canvas({ viewer, pane, pictures }) {
       stopDraw();
       stopMarks();
       observer.disconnect();
+      scheme.removeEventListener("change", recolour);
       pointer.dispose();
       picture.dispose();
       pictures.delete(picture);
@@ -8669,24 +9001,43 @@ function Canvas({ viewer, pane, pictures }) {
   }, [viewer, pane]);
   const { height, width } = pane.extent;
   return /* @__PURE__ */ a4($, { children: [
-    /* @__PURE__ */ a4("div", { class: "frame", ref: frame, children: [
-      /* @__PURE__ */ a4("canvas", { class: "lower", ref: lower, "aria-hidden": "true" }),
-      /* @__PURE__ */ a4(
-        "canvas",
-        {
-          class: "upper",
-          ref: upper,
-          tabIndex: 0,
-          role: "application",
-          "aria-label": `Picture of ${pane.node.path || "the array"}, ${height} by ${width}, ${pane.kind.value}. The arrow keys move the cursor; press ? for all keys.`
-        }
-      ),
+    /* @__PURE__ */ a4("div", { class: "frame", children: [
+      /* @__PURE__ */ a4("canvas", { class: "around", ref: around, "aria-hidden": "true" }),
+      /* @__PURE__ */ a4("div", { class: `plane ${hasColourBar(pane) ? "" : "no-bar"}`, ref: frame, children: [
+        /* @__PURE__ */ a4("canvas", { class: "lower", ref: lower, "aria-hidden": "true" }),
+        /* @__PURE__ */ a4(
+          "canvas",
+          {
+            class: "upper",
+            ref: upper,
+            tabIndex: 0,
+            role: "application",
+            "aria-label": `Picture of ${pane.node.path || "the array"}, ${height} by ${width}, ${pane.kind.value}. The arrow keys move the cursor; press ? for all keys.`
+          }
+        )
+      ] }),
       pane.kind.value === "flow" && /* @__PURE__ */ a4(Wheel, { largest: pane.look.value.range[1] }),
       notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: notes(pane) }),
       pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) })
     ] }),
     /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) })
   ] });
+}
+function surround(canvas, view, pane) {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  const style = getComputedStyle(canvas);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  drawAxes({
+    context,
+    view,
+    pane,
+    text: colour("--text"),
+    line: colour("--quiet"),
+    ratio: devicePixelRatio,
+    hasBar: hasColourBar(pane)
+  });
 }
 function notes(pane) {
   const found = [];
@@ -8800,7 +9151,32 @@ function Slider({ viewer, player, dimension }) {
       "of ",
       length
     ] }),
-    /* @__PURE__ */ a4(CoordinateValue, { viewer, dimension, index })
+    /* @__PURE__ */ a4(Label, { viewer, dimension, index })
+  ] });
+}
+function GoTo({ viewer, dimension, pane, axis }) {
+  const failure = useSignal("");
+  const go = (text) => {
+    failure.value = "";
+    if (!text.trim()) return;
+    viewer.api.find(pane.node.path, axis, text).then(({ index }) => viewer.setIndex(dimension, index)).catch((error) => {
+      failure.value = error instanceof Error ? error.message : String(error);
+      viewer.note(error);
+    });
+  };
+  return /* @__PURE__ */ a4($, { children: [
+    /* @__PURE__ */ a4(
+      "input",
+      {
+        type: "text",
+        class: "go-to",
+        placeholder: "go to…",
+        "aria-label": `Label of ${dimension}`,
+        "aria-invalid": failure.value !== "",
+        onChange: (event) => go(event.currentTarget.value)
+      }
+    ),
+    failure.value && /* @__PURE__ */ a4("span", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) })
   ] });
 }
 var PAGE = 1e3;
@@ -8816,6 +9192,19 @@ function coordinate(viewer, path, length, index) {
     pages.set(key, page2);
   }
   return page2.then((texts) => texts[index - begin]);
+}
+function Label({ viewer, dimension, index }) {
+  for (const pane of viewer.panes.value) {
+    const axis = pane.otherAxes.find((one) => pane.dimension(one) === dimension);
+    const labels = axis === void 0 ? null : pane.labels.value?.[axis];
+    if (axis === void 0 || !labels) continue;
+    const label = labelAt(labels, index);
+    return /* @__PURE__ */ a4($, { children: [
+      label === null ? /* @__PURE__ */ a4(CoordinateValue, { viewer, dimension, index }) : /* @__PURE__ */ a4("output", { class: "coordinate", children: /* @__PURE__ */ a4("bdi", { children: label }) }),
+      labels.path !== void 0 && /* @__PURE__ */ a4(GoTo, { viewer, dimension, pane, axis })
+    ] });
+  }
+  return /* @__PURE__ */ a4(CoordinateValue, { viewer, dimension, index });
 }
 function CoordinateValue({ viewer, dimension, index }) {
   const text = useSignal("");
