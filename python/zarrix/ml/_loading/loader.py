@@ -31,9 +31,10 @@ from zarrix.ml._order.state import OrderChoice, State, checked_epoch
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.deliver import deliverer
 from zarrix.ml._reading.fetch import Frozen
-from zarrix.ml._reading.slots import Slots
+from zarrix.ml._reading.slots import Slots, pageable
 from zarrix.ml._reading.stats import Counters, Stats
 from zarrix.ml._reading.threads import threads_of_loader
+from zarrix.ml._reading.uploads import OnItsWay, Uploads, page_locked
 
 __all__ = ["Loader"]
 
@@ -81,7 +82,9 @@ class Loader:
     to : {"numpy", "torch", "jax"} or callable
         What arrays become.
     device : optional
-        Where torch or jax puts them.
+        Where torch or jax puts them. For a CUDA device of torch, batches are read into page-locked
+        memory and copied by a stream of their own while the step before them runs; the stream that
+        is current in the thread that asks for a batch waits for its copy, and nothing else does.
     transform : callable, optional
         ``transform(batch, rng)`` runs in the reading thread, with a NumPy generator of the batch.
     on_error : {"raise", "replace", "fill"}
@@ -511,7 +514,8 @@ class Loader:
     def _slots_here(self) -> Slots:
         """The memory of batches, used again in each epoch; a forked child has its own."""
         if self._slots is None or self._slots_pid != os.getpid():
-            self._slots, self._slots_pid = Slots(self._memory), os.getpid()
+            allocate = page_locked if isinstance(self._deliver, Uploads) else pageable
+            self._slots, self._slots_pid = Slots(self._memory, allocate), os.getpid()
         return self._slots
 
 
@@ -523,4 +527,5 @@ def _first_of(options: Options, schedule: Schedule) -> Any:
             f"{schedule.whole}, and drop_last leaves them out"
         )
     options = replace(options, prefetch=0, counters=Counters(), errors=[])
-    return ReadHere(options, schedule).filled()[0].batch
+    batch = ReadHere(options, schedule).filled()[0].batch
+    return batch.take() if isinstance(batch, OnItsWay) else batch

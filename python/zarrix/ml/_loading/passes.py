@@ -15,6 +15,7 @@ from zarrix.ml._loading.read_ahead import ReadAhead
 from zarrix.ml._order.position import Position
 from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.visits import Visits
+from zarrix.ml._reading.uploads import OnItsWay
 
 __all__ = ["Batches", "Indices", "Pass"]
 
@@ -127,6 +128,8 @@ class Batches(Pass, Iterator[Any]):
                 taken[thread] = ready[0]
                 del ready[0]
         batch, samples = taken[thread]
+        if isinstance(batch, OnItsWay):
+            batch = batch.take()
         filler.took(samples, since)
         loader, whole = self._newest_of(), self._whole
         while True:

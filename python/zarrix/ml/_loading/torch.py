@@ -14,7 +14,7 @@ from typing import Any
 from zarrix.ml._datasets.dataset import Dataset
 from zarrix.ml._loading.loader import Loader
 from zarrix.ml._reading.batch import Batch, Samples
-from zarrix.ml._reading.deliver import to_torch
+from zarrix.ml._reading.to_torch import to_torch
 
 __all__ = ["BatchSampler", "DataLoader", "collate"]
 

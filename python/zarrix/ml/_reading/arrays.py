@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,24 +34,34 @@ def with_arrays(
     {'x': array([2, 4]), 'more': [np.int64(6), 'text']}
     """
 
-    def each(value: Any, name: Any = None) -> Any:
-        if isinstance(value, others):
-            return made(value, False)
+    return _Walk(kinds, made, others).each(batch)
+
+
+class _Walk(NamedTuple):
+    """What is done to the entries of a batch. A function that calls itself would be a cycle, which
+    keeps the arrays of a batch, and so their memory, until garbage is collected.
+    """
+
+    kinds: dict[str, str]
+    made: Callable[[Any, bool], Any]
+    others: tuple[type, ...]
+
+    def each(self, value: Any, name: Any = None) -> Any:
+        if isinstance(value, self.others):
+            return self.made(value, False)
         if isinstance(value, np.ndarray):
             # A transform may have put other values under the name.
             is_bits = value.dtype == np.uint16 and isinstance(name, str)
-            is_bfloat16 = is_bits and kinds.get(name) == "bfloat16"
-            return made(value, is_bfloat16) if value.dtype.kind in _NUMBERS else value
+            is_bfloat16 = is_bits and self.kinds.get(name) == "bfloat16"
+            return self.made(value, is_bfloat16) if value.dtype.kind in _NUMBERS else value
         if isinstance(value, MutableMapping):
             # A copy: the caller may return one mapping for several batches.
             copied = value if type(value) is Batch else copy.copy(value)
             for key, entry in value.items():
-                copied[key] = each(entry, key)
+                copied[key] = self.each(entry, key)
             return copied
         if isinstance(value, tuple):
-            parts = [each(entry) for entry in value]
+            parts = [self.each(entry) for entry in value]
             # Named tuples take their entries one by one.
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        return [each(entry) for entry in value] if isinstance(value, list) else value
-
-    return each(batch)
+        return [self.each(entry) for entry in value] if isinstance(value, list) else value

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from zarrix._errors import suggestion
-from zarrix.ml._reading.arrays import with_arrays
 from zarrix.ml._reading.jax import OnDevice, Sharded
+from zarrix.ml._reading.to_torch import to_torch
+from zarrix.ml._reading.uploads import Uploads, is_cuda
 
-__all__ = ["deliverer", "to_torch"]
+__all__ = ["deliverer"]
 
 _TARGETS = ("numpy", "torch", "jax")
 
@@ -32,7 +30,9 @@ def deliverer(to: Any, device: Any) -> Callable[[Any, dict[str, str]], Any] | No
         to = "torch"
     if to == "numpy":
         return None
-    return OnDevice(device) if to == "jax" else _Torch(device)
+    if to == "jax":
+        return OnDevice(device)
+    return Uploads(device) if is_cuda(device) else _Torch(device)
 
 
 class _Function:
@@ -52,23 +52,6 @@ class _Torch:
         self.device = device
 
     def __call__(self, batch: Any, kinds: dict[str, str]) -> Any:
-        return to_torch(batch, kinds, self.device)
-
-
-def to_torch(batch: Any, kinds: dict[str, str], device: Any = None) -> Any:
-    """The batch with tensors, without a copy; ``kinds`` names the fields that are bfloat16."""
-    # Optional: torch is only needed by those who ask for its tensors.
-    torch: Any = importlib.import_module("torch")
-
-    def made(value: Any, is_bfloat16: bool) -> Any:
-        if isinstance(value, np.ndarray):
-            if not value.dtype.isnative:
-                value = value.astype(value.dtype.newbyteorder("="))
-            if any(stride < 0 for stride in value.strides):
-                # As a flip makes it; torch has no such strides.
-                value = value.copy()
-            value = torch.from_numpy(value)
-            value = value.view(torch.bfloat16) if is_bfloat16 else value
-        return value if device is None else value.to(device)
-
-    return with_arrays(batch, kinds, made, torch.Tensor)
+        if self.device is None:
+            return to_torch(batch, kinds)
+        return to_torch(batch, kinds, lambda tensor: tensor.to(self.device))

@@ -6,12 +6,13 @@ import math
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Slots", "allocate"]
+__all__ = ["Slots", "allocate", "pageable"]
 
 _ALIGNED = 64
 # Slots that a call looks at while there may be more of them.
@@ -25,7 +26,7 @@ def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if dtype.hasobject:
         return np.empty(shape, dtype)
     count = math.prod(shape) * dtype.itemsize
-    base = np.empty(count + _ALIGNED, np.uint8)
+    base = pageable(count + _ALIGNED)
     return _view(base, shape, dtype, count)
 
 
@@ -34,6 +35,11 @@ def _view(
 ) -> npt.NDArray[Any]:
     begin = -base.ctypes.data % _ALIGNED
     return base[begin : begin + count].view(dtype).reshape(shape)
+
+
+def pageable(count: int) -> npt.NDArray[np.uint8]:
+    """New memory of so many bytes, as the system gives it."""
+    return np.empty(count, np.uint8)
 
 
 class Slots:
@@ -45,8 +51,10 @@ class Slots:
     of them only when there may not be more: windows have thousands.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
+    def __init__(
+        self, most_bytes: int, new: Callable[[int], npt.NDArray[np.uint8]] = pageable
+    ) -> None:
+        self.most_bytes, self._new = most_bytes, new
         self._lock = threading.Lock()
         # Free memory by size in bytes, the oldest first.
         self._slots: dict[int, deque[npt.NDArray[Any]]] = {}
@@ -62,7 +70,7 @@ class Slots:
             slot = self._free(slots, count)
             if slot is not None:
                 return _view(slot, shape, dtype, count)
-            base = np.empty(count + _ALIGNED, np.uint8)
+            base = self._new(count + _ALIGNED)
             if self.held_bytes + base.nbytes <= self.most_bytes:
                 slots.append(base)
                 self.held_bytes += base.nbytes

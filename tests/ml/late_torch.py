@@ -1,0 +1,173 @@
+"""A torch whose CUDA copies finish late: streams go on only when a test says so.
+
+Memory of a tensor that is gone is overwritten, unless it was recorded for the stream that reads it;
+so is page-locked memory that a loader gives out again (`poisoned`). What reads too early, or what
+is written too early, then shows as another value.
+"""
+
+import contextlib
+import ctypes
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from zarrix.ml._reading import slots
+
+POISON = 0xA5
+
+
+class Stream:
+    """Operations in their order; each returns whether it could run."""
+
+    def __init__(self, device: Any = None) -> None:
+        self.waiting: deque[Callable[[], bool]] = deque()
+
+    def add(self, operation: Callable[[], bool]) -> None:
+        self.waiting.append(operation)
+
+    def step(self) -> bool:
+        if self.waiting and self.waiting[0]():
+            self.waiting.popleft()
+            return True
+        return False
+
+    def wait_event(self, event: "Event") -> None:
+        self.add(lambda: event.passed)
+
+
+class Event:
+    def __init__(self) -> None:
+        self.passed = False
+        self.stream: Any = None
+
+    def record(self, stream: Stream) -> None:
+        self.stream = stream
+        stream.add(self._pass)
+
+    def _pass(self) -> bool:
+        self.passed = True
+        return True
+
+    def query(self) -> bool:
+        return self.passed
+
+    def synchronize(self) -> None:
+        while not self.passed:
+            assert self.stream.step(), "waits for what waits for others"
+
+
+class Tensor:
+    """One of the processor (an array), or of the device (memory that copies write)."""
+
+    def __init__(self, cuda: "Cuda", array: Any, is_on_device: bool = False) -> None:
+        self._cuda, self.array, self.is_on_device = cuda, array, is_on_device
+        self.recorded: list[Stream] = []
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.is_on_device
+
+    def numel(self) -> int:
+        return int(self.array.size)
+
+    def element_size(self) -> int:
+        return int(self.array.itemsize)
+
+    def numpy(self) -> Any:
+        return self.array
+
+    def to(self, device: Any, non_blocking: bool = False) -> "Tensor":
+        assert non_blocking
+        return Tensor(self._cuda, self._cuda.copied(self.array), is_on_device=True)
+
+    def record_stream(self, stream: Stream) -> None:
+        self.recorded.append(stream)
+
+    def __del__(self) -> None:
+        if self.is_on_device and not self.recorded:
+            self.array.view(np.uint8)[...] = POISON
+
+
+class Cuda:
+    """The device, with the stream of the steps, and those that a program makes."""
+
+    def __init__(self) -> None:
+        self.steps = self.current = Stream()
+        self.streams = [self.steps]
+        self.locked: list[bytearray] = []
+
+    def new_stream(self, device: Any) -> Stream:
+        self.streams.append(Stream())
+        return self.streams[-1]
+
+    def empty(self, count: int, dtype: Any, pin_memory: bool) -> Any:
+        assert (pin_memory, dtype) == (True, np.uint8)
+        self.locked.append(bytearray(count))
+        # Views of it refer to this array, as they do to one of a real tensor.
+        return Tensor(self, np.frombuffer(self.locked[-1], np.uint8))
+
+    def is_locked(self, address: int) -> bool:
+        begins = [ctypes.addressof(ctypes.c_char.from_buffer(memory)) for memory in self.locked]
+        return any(
+            begin <= address < begin + len(memory)
+            for begin, memory in zip(begins, self.locked, strict=True)
+        )
+
+    def copied(self, array: Any) -> Any:
+        """Memory of the device, which a later operation of the current stream fills."""
+        target = np.full(max(1, array.nbytes), POISON, np.uint8)
+        address, size, source = array.ctypes.data, array.nbytes, None
+        if not (self.is_locked(address) and array.flags.c_contiguous):
+            # A driver reads other memory before the call returns.
+            source = array.tobytes()
+
+        def copy() -> bool:
+            target[:size] = np.frombuffer(source or ctypes.string_at(address, size), np.uint8)
+            return True
+
+        self.current.add(copy)
+        return target[:size].view(array.dtype).reshape(array.shape)
+
+    @contextlib.contextmanager
+    def stream(self, stream: Stream) -> Iterator[None]:
+        before, self.current = self.current, stream
+        yield
+        self.current = before
+
+    def finish(self) -> None:
+        while any(stream.step() for stream in self.streams):
+            pass
+        assert not any(stream.waiting for stream in self.streams)
+
+
+@contextlib.contextmanager
+def late_torch() -> Iterator[Cuda]:
+    """torch is one whose copies finish late, and memory that is given out again is overwritten."""
+    device = Cuda()
+    torch = SimpleNamespace(
+        Tensor=Tensor,
+        from_numpy=lambda array: Tensor(device, array),
+        empty=device.empty,
+        uint8=np.uint8,
+        cuda=SimpleNamespace(
+            Stream=device.new_stream,
+            Event=Event,
+            stream=device.stream,
+            current_stream=lambda _: device.current,
+        ),
+    )
+    view = slots._view
+
+    def poisoned(base: Any, *rest: Any) -> Any:
+        base[...] = POISON
+        return view(base, *rest)
+
+    with (
+        mock.patch.dict(sys.modules, {"torch": torch}),
+        mock.patch.object(slots, "_view", poisoned),
+    ):
+        yield device
