@@ -297,3 +297,42 @@ def test_a_failing_update_says_what_is_stored(fails: bool) -> None:
     # The batch is over: later changes are seen at once.
     root.create_group("later")
     assert "later" in told(store, 3)
+
+
+_OTHER = """
+import sys
+import zarrix as zarr
+
+root = zarr.open_group(sys.argv[1], mode="r+")
+root["x"].attrs["theirs"] = 1
+del root["y"]
+"""
+
+
+def test_what_another_process_changes_of_a_new_node_is_read_again(tmp_path: Path) -> None:
+    root = consolidated(tmp_path, 3)
+    with root.batch():
+        for name in "xyz":
+            root.create_array(name, shape=3, dtype="i4")
+        subprocess.run([sys.executable, "-c", _OTHER, str(tmp_path)], check=True, timeout=120)
+    found = told(root.store, 3)
+    assert found["x"]["attributes"] == {"theirs": 1}
+    assert {"x", "z"} <= set(found)
+    assert "y" not in found
+
+
+def test_creating_a_hierarchy_refuses_what_is_there_before_it_stores_anything() -> None:
+    store = zarr.MemoryStore()
+    root = consolidated(store, 3)
+    like = root["old"].metadata
+    store["lost/c/0"] = b"abc"
+    before = dict(store)
+    refused = ["old", "gone", "old/below", "lost", "from/a"]
+    for path in refused:
+        nodes = {f"n{number}": like for number in range(20)} | {path: like}
+        with pytest.raises((zarr.errors.ContainsArrayError, zarr.errors.ContainsGroupError)):
+            root.create_hierarchy(nodes)
+    assert dict(store) == before
+    with pytest.raises(ValueError, match="v3 group"):
+        zarr.create_hierarchy(store=store, nodes={"new": {"zarr_format": 2}})
+    assert dict(store) == before

@@ -13,11 +13,11 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
-from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import updated_once
 from zarrix._nodes.existing import require
-from zarrix._nodes.location import Location
+from zarrix._nodes.location import Found, Location
+from zarrix._nodes.many import create_many
 from zarrix._nodes.new import group_metadata, new_node
 from zarrix._runtime.signatures import takes
 from zarrix._stores.base import Store
@@ -264,7 +264,7 @@ class GroupCreation(GroupState):
         >>> list(zarr.open_consolidated(root.store))
         ['u', 'v', 'w']
         """
-        with updated_once(self._location.store, self._location.path):
+        with updated_once(self._location.store, self._location.path, self._zarr_format):
             yield self
 
     def create_hierarchy(
@@ -303,16 +303,16 @@ class GroupCreation(GroupState):
         """
         below = {self._item_path(path): one for path, one in nodes.items()}
         with self._writing():
-            create_nodes(self._location.store, below, self._zarr_format, overwrite)
-        return iter([(path, self[path]) for path in nodes])
+            made = create_nodes(self._location.store, below, self._zarr_format, overwrite)
+        opened = [self._open_node(one.location.path, one.node) for one in made]
+        return iter(list(zip(nodes, opened, strict=True)))
 
 
 def create_nodes(
     store: Store, nodes: Mapping[str, Any], zarr_format: Format | None, overwrite: bool
-) -> Format:
-    """Store metadata of several nodes, parents first; returns their format.
-
-    All of it is checked before the first is stored.
+) -> list[Found]:
+    """Store metadata of several nodes, parents first; all of it is checked before the first is
+    stored. The nodes, in the order of ``nodes``.
     """
     parsed = {normalize_storage_path(path): _as_metadata(one) for path, one in nodes.items()}
     formats = {one.zarr_format for one in parsed.values()}
@@ -325,17 +325,25 @@ def create_nodes(
         for parent in [*above, ""] if path else []:
             if isinstance(parsed.get(parent), ArrayMetadata):
                 raise ContainsArrayError(f"{path!r} cannot be below {parent!r}, which is an array")
-    if not overwrite:
-        for path in parsed:
-            _nodes.require_free(store, path)
-    with updated_once(store, ""):
-        for path in sorted(parsed):
-            metadata = parsed[path]
-            location = Location(store, path, metadata.zarr_format)
-            attributes = metadata.attributes
-            with new_node(location, metadata, overwrite=overwrite, attributes=attributes):
-                pass
-    return formats.pop() if formats else 3
+    chosen: Format = formats.pop() if formats else 3
+    if overwrite:
+        with updated_once(store, "", chosen):
+            for path in sorted(parsed):
+                metadata = parsed[path]
+                place = Location(store, path, chosen)
+                with new_node(place, metadata, overwrite=True, attributes=metadata.attributes):
+                    pass
+        made = {
+            path: require(
+                Location(store, path, chosen),
+                "array" if isinstance(metadata, ArrayMetadata) else "group",
+            )
+            for path, metadata in parsed.items()
+        }
+    else:
+        made = create_many(store, parsed, chosen)
+    paths = [normalize_storage_path(path) for path in nodes]
+    return [Found(Location(store, path, chosen), made[path]) for path in paths]
 
 
 def _as_metadata(value: Any) -> ArrayMetadata | GroupMetadata:

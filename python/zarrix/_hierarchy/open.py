@@ -473,9 +473,9 @@ def create_hierarchy(
     >>> dict(zarr.create_hierarchy(store=None, nodes={"": group, "a/b": group}))
     {'': <zarrix.hierarchy.Group '/'>, 'a/b': <zarrix.hierarchy.Group '/a/b'>}
     """
-    opened = as_store(store)
-    chosen = create_nodes(opened, nodes, None, overwrite)
-    return iter([(path, open(opened, "r+", path=path, zarr_format=chosen)) for path in nodes])
+    made = create_nodes(as_store(store), nodes, None, overwrite)
+    opened = [(open_array if one.node.kind == "array" else open_group)(one, "r+") for one in made]
+    return iter(list(zip(nodes, opened, strict=True)))
 
 
 @takes()

@@ -8,7 +8,8 @@ changes. A process that is forked inside is in no batch.
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from zarrix._metadata.literals import Format
 from zarrix._runtime.system import on_fork
@@ -17,12 +18,22 @@ from zarrix._stores.base import Store
 __all__ = ["Batch", "Change", "batches_above"]
 
 
-class Change(NamedTuple):
-    """A node that was created, changed or removed; ``deep`` if all below it was, too."""
+@dataclass
+class Change:
+    """A node that was created, changed or removed.
+
+    Attributes
+    ----------
+    deep : bool
+        Whether all below it was, too.
+    documents : dict of str to bytes, optional
+        The documents that were stored, by key, if they are all that the node has.
+    """
 
     path: str
     zarr_format: Format
     deep: bool
+    documents: Mapping[str, bytes] | None = None
 
 
 class Batch:
@@ -30,12 +41,22 @@ class Batch:
 
     Every batch above a node holds its changes, whichever thread makes them, so that each one is
     complete when it ends.
+
+    Parameters
+    ----------
+    store : Store
+    root : str
+        The path of the group.
+    before : dict of str to bytes
+        By key, the consolidated metadata at and above the group when the batch begins. While it is
+        the same, no other process has changed a node, and what this one has stored is known.
     """
 
-    def __init__(self, store: Store, root: str) -> None:
+    def __init__(self, store: Store, root: str, before: Mapping[str, bytes]) -> None:
+        self.before = before
         self._engine, self._prefix = store._engine.id, store.engine_path(root)
         self._thread = threading.get_ident()
-        self._changes: dict[tuple[str, Format], bool] = {}
+        self._changes: dict[tuple[str, Format], Change] = {}
         self._is_over = False
         self._lock = threading.Lock()
 
@@ -56,15 +77,18 @@ class Batch:
             self._is_over = True
         if any(one._thread == self._thread and one._holds_all_of(self) for one in tuple(_BATCHES)):
             return []
-        return [Change(path, one, deep) for (path, one), deep in self._changes.items()]
+        return list(self._changes.values())
 
     def hold(self, change: Change) -> bool:
         """Whether the batch holds this change now; it does not if it has ended meanwhile."""
-        path, zarr_format, deep = change
         with self._lock:
             if not self._is_over:
-                known = self._changes.get((path, zarr_format), False)
-                self._changes[path, zarr_format] = known or deep
+                place = change.path, change.zarr_format
+                before = self._changes.get(place)
+                # What is stored after a second change is not known.
+                self._changes[place] = (
+                    change if before is None else Change(*place, deep=before.deep or change.deep)
+                )
             return not self._is_over
 
     def _holds_all_of(self, other: Batch) -> bool:

@@ -8,7 +8,7 @@ another program changed something. `zarrix._nodes.consolidated_store` serves met
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from zarrix._errors import ZarrixError
@@ -100,6 +100,7 @@ def update_consolidated(
     *,
     deep: bool = False,
     apart: str | None = None,
+    documents: Mapping[str, bytes] | None = None,
 ) -> None:
     """Update consolidated metadata above ``path`` after a change of that node; inside a batch, at
     the end of the batch.
@@ -114,69 +115,85 @@ def update_consolidated(
         Whether everything below it changed, too, as after a move.
     apart : str, optional
         The path of a group whose consolidated metadata is correct already.
+    documents : dict of str to bytes, optional
+        By key, all documents of the node, which was created with them. A batch does not read them
+        again.
     """
-    change = Change(path, zarr_format, deep)
+    change = Change(path, zarr_format, deep, documents)
     # Every batch holds it, and not only the first one.
     held = [batch.hold(change) for batch in batches_above(store, path)]
     if not any(held):
-        _update(store, [change], apart)
+        _update(store, [change], {}, apart)
 
 
 @contextlib.contextmanager
-def updated_once(store: Store, root: str) -> Iterator[None]:
+def updated_once(store: Store, root: str, zarr_format: Format) -> Iterator[None]:
     """Add what the block changes below ``root`` to consolidated metadata once, at its end, also
     after an error.
     """
-    batch = Batch(store, root)
+    batch = Batch(store, root, dict(_consolidated(store, _with_parents(root), zarr_format)))
     batch.begin()
     try:
         yield
     except BaseException as error:
         try:
-            _update(store, batch.end())
+            _update(store, batch.end(), batch.before)
         except (ZarrixError, OSError) as second:
             error.add_note(f"consolidated metadata does not show what was changed: {second}")
         raise
-    _update(store, batch.end())
+    _update(store, batch.end(), batch.before)
 
 
-def _update(store: Store, changes: Sequence[Change], apart: str | None = None) -> None:
+def _update(
+    store: Store,
+    changes: Sequence[Change],
+    before: Mapping[str, bytes],
+    apart: str | None = None,
+) -> None:
     for zarr_format in sorted({change.zarr_format for change in changes}):
         own = [change for change in changes if change.zarr_format == zarr_format]
-        for root in _consolidated_above(store, own, zarr_format):
+        above = {root for change in own for root in _that_contain(change)}
+        for root, _ in _consolidated(store, above, zarr_format):
+            inside = [one for one in own if root in _that_contain(one)]
             if root != apart:
-                _resync(store, root, own, zarr_format)
+                _resync(store, root, inside, before.get(root))
 
 
-def _consolidated_above(store: Store, changes: Iterable[Change], zarr_format: Format) -> list[str]:
-    """The groups with consolidated metadata that these nodes are part of, from the root down."""
-    # In v3, the document of a group does not contain itself.
-    above = {root for change in changes for root in _with_parents(change.path, zarr_format == 2)}
-    roots, found = sorted(above), []
+def _consolidated(
+    store: Store, paths: Iterable[str], zarr_format: Format
+) -> Iterator[tuple[str, bytes]]:
+    """Those groups that have consolidated metadata, from the root down, and the documents."""
+    roots = sorted(paths)
     name = CONSOLIDATED_DOCUMENT[zarr_format]
     for begin in range(0, len(roots), _ASKED_AT_ONCE):
         keys = {key_of(root, name): root for root in roots[begin : begin + _ASKED_AT_ONCE]}
         for key, document in store.getitems(keys, contexts={}).items():
             if zarr_format == 2 or b'"consolidated_metadata"' in document:
-                found.append(keys[key])
-    return found
+                yield keys[key], document
 
 
-def _with_parents(path: str, itself: bool) -> list[str]:
+def _with_parents(path: str) -> list[str]:
     names = path.split("/") if path else []
-    return ["/".join(names[:depth]) for depth in range(len(names) + itself)]
+    return ["/".join(names[:depth]) for depth in range(len(names) + 1)]
 
 
-def _resync(store: Store, root: str, changes: Iterable[Change], zarr_format: Format) -> None:
+def _that_contain(change: Change) -> list[str]:
+    """The groups whose consolidated metadata, if they have any, names the node."""
+    found = _with_parents(change.path)
+    # In v3, the document of a group does not contain itself.
+    is_new_array = key_of(change.path, ZARRAY) in (change.documents or ())
+    return found[:-1] if change.zarr_format == 3 or is_new_array else found
+
+
+def _resync(store: Store, root: str, changes: Sequence[Change], before: bytes | None) -> None:
     """Bring the consolidated metadata of one group up to date."""
-    inside = [one for one in changes if root in _with_parents(one.path, zarr_format == 2)]
-    target = key_of(root, CONSOLIDATED_DOCUMENT[zarr_format])
+    target = key_of(root, CONSOLIDATED_DOCUMENT[changes[0].zarr_format])
     try:
-        store.update_value(target, _resynced(store, root, inside, zarr_format, target))
+        store.update_value(target, _resynced(store, root, changes, before))
     except OSError as error:
-        more = f" (and of {len(inside) - 1} further nodes)" if len(inside) > 1 else ""
+        more = f" (and of {len(changes) - 1} further nodes)" if len(changes) > 1 else ""
         error.add_note(
-            f"the change of {inside[0].path or '/'!r}{more} itself is stored; the consolidated "
+            f"the change of {changes[0].path or '/'!r}{more} itself is stored; the consolidated "
             f"metadata in {target!r} does not say so: bring it up to date with "
             "consolidate_metadata()"
         )
@@ -184,32 +201,67 @@ def _resync(store: Store, root: str, changes: Iterable[Change], zarr_format: For
 
 
 def _resynced(
-    store: Store, root: str, changes: Sequence[Change], zarr_format: Format, target: str
+    store: Store, root: str, changes: Sequence[Change], before: bytes | None
 ) -> Callable[[bytes | None], bytes | None]:
-    start = len(root) + 1 if root else 0
-    deep = {one.path for one in changes if one.deep}
-    changed = {one.path for one in changes}
+    zarr_format = changes[0].zarr_format
+    label = place(store, key_of(root, CONSOLIDATED_DOCUMENT[zarr_format]))
 
     def change(old: bytes | None) -> bytes | None:
-        documents = parse(old, zarr_format, place(store, target))
+        documents = parse(old, zarr_format, label)
         if documents is None:
             return old
-        fresh = _collect(store, root, sorted(changed - deep), zarr_format, deep=False)
-        fresh.update(_collect(store, root, sorted(deep), zarr_format, deep=True))
+        # Any other change of a node would have ended in another document, or waits for this one.
+        is_alone = before is not None and _members(before, zarr_format, label) == _members(
+            old, zarr_format, label
+        )
+        fresh = _fresh(store, root, changes, use_known=is_alone)
         fresh = with_pending(store, root, fresh, (commit_of(old, zarr_format), documents))
-        there = {_folder(key) for key in fresh}
-        own = {path[start:] for path in changed}
-        # Nothing is left below a node that is gone.
-        below = {path[start:] for path in deep} | (own - there)
-
-        def is_replaced(key: str) -> bool:
-            folder = _folder(key)
-            return folder in own or not below.isdisjoint(_with_parents(folder, itself=False))
-
-        left = {key: one for key, one in documents.items() if not is_replaced(key)}
-        return encode(old, {**left, **fresh}, zarr_format, place(store, target))
+        left = _untouched(documents, root, changes, {_folder(key) for key in fresh})
+        return encode(old, {**left, **fresh}, zarr_format, label)
 
     return change
+
+
+def _members(document: bytes | None, zarr_format: Format, label: str) -> Documents:
+    # In v3, the attributes of the group are in the same document.
+    documents = parse(document, zarr_format, label) or {}
+    return {key: one for key, one in documents.items() if key != ZARR_JSON}
+
+
+def _fresh(store: Store, root: str, changes: Sequence[Change], use_known: bool) -> Documents:
+    """The documents that the changed nodes have now, by key relative to ``root``."""
+    start = len(root) + 1 if root else 0
+    deep = {one.path for one in changes if one.deep}
+    found: Documents = {}
+    asked = []
+    for one in changes:
+        if one.deep:
+            continue
+        if one.documents is None or not use_known or not deep.isdisjoint(_with_parents(one.path)):
+            asked.append(one.path)
+            continue
+        for key, document in one.documents.items():
+            found[key[start:]] = _without_members(members_of(document, place(store, key)))
+    zarr_format = changes[0].zarr_format
+    found.update(_collect(store, root, sorted(asked), zarr_format, deep=False))
+    found.update(_collect(store, root, sorted(deep), zarr_format, deep=True))
+    return found
+
+
+def _untouched(
+    documents: Documents, root: str, changes: Sequence[Change], there: Collection[str]
+) -> Documents:
+    """Those of the consolidated documents that are of no changed node."""
+    start = len(root) + 1 if root else 0
+    own = {one.path[start:] for one in changes}
+    # Nothing is left below a node that is gone.
+    below = {one.path[start:] for one in changes if one.deep} | (own - set(there))
+
+    def is_replaced(key: str) -> bool:
+        folder = _folder(key)
+        return folder in own or not below.isdisjoint(_with_parents(folder))
+
+    return {key: one for key, one in documents.items() if not is_replaced(key)}
 
 
 def _folder(key: str) -> str:

@@ -53,6 +53,7 @@ __all__ = [
     "array_document",
     "arrays_below",
     "check_format",
+    "check_name",
     "choose_format",
     "checked_document",
     "clear",
@@ -69,6 +70,7 @@ __all__ = [
     "place",
     "publish",
     "refuse_below_array",
+    "require_no_chunks",
     "require_ours",
     "require_parents",
     "stranger",
@@ -356,7 +358,7 @@ def create(
         A node exists at the path, or a parent path is an array.
     """
     name, zarr_format = metadata.document_name, metadata.zarr_format
-    _check_name(path.rpartition("/")[2], path)
+    check_name(path)
     above = missing_parents(store, path, zarr_format)
     if overwrite:
         replaces = clear(store, path)
@@ -369,7 +371,7 @@ def create(
     require_free(store, path)
     # Chunks in a separate store are there on purpose, and a commit knows those that it replaces.
     if isinstance(metadata, ArrayMetadata) and chunk_store is None and not store._is_staged:
-        _require_no_chunks(store, path)
+        require_no_chunks(store, path)
     _create_above(store, above, zarr_format)
     key = key_of(path, name)
     if zarr_format == 2:
@@ -382,7 +384,7 @@ def create(
         return document
 
     store.update_value(key, first)
-    update_consolidated(store, path, zarr_format)
+    update_consolidated(store, path, zarr_format, documents={key: document})
     return False
 
 
@@ -397,10 +399,11 @@ def publish(store: Store, path: str, documents: Mapping[str, bytes], *, deep: bo
     update_consolidated(store, path, zarr_format, deep=deep)
 
 
-def _check_name(name: str, path: str) -> None:
+def check_name(path: str) -> None:
     """Raise an error for an invalid name of a new node, and warn of a name that is reserved for
     Zarr.
     """
+    name = path.rpartition("/")[2]
     if name in _DOCUMENTS or (name and not name.strip(".")):
         raise InvalidKeyError(
             f"path {path!r} has the segment {name!r}; names of periods only, and of documents such "
@@ -419,7 +422,8 @@ def require_free(store: Store, path: str) -> None:
         raise _occupied(store, path, node.kind == "array")
 
 
-def _require_no_chunks(store: Store, path: str) -> None:
+def require_no_chunks(store: Store, path: str) -> None:
+    """Raise an error if chunks of an array that is gone are at ``path``."""
     chunk = chunk_left(store, path)
     if chunk is not None:
         # Another process may have created the array since the check.
@@ -497,7 +501,7 @@ def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None
     new = GroupMetadata(zarr_format=zarr_format)
     document = group_document(new)
     for parent in missing:
-        _check_name(parent.rpartition("/")[2], parent)
+        check_name(parent)
         if zarr_format == 2:
             forget_attributes(store, key_of(parent, ZATTRS))
         store.update_value(key_of(parent, new.document_name), _keep_or(document))

@@ -90,3 +90,36 @@ def test_a_chunk_that_is_kept_is_one_request_without_a_body(faulty, array):
         assert [method for method, _ in faulty.requests] == ["HEAD"]
         zarr.open(f"{faulty.url}/x", mode="r+", storage_options=faulty.options)[13, 3] = -1
         assert array[12:18, 2:9][1, 1] == -1
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_hierarchy_is_one_request_for_each_node_and_a_few_more(faulty, zarr_format):
+    options = {"storage_options": faulty.options}
+    root = zarr.open_group(f"{faulty.url}/h", mode="w", zarr_format=zarr_format, **options)
+    like = root.create_array("like", shape=10, chunks=10, dtype="i4").metadata
+    zarr.consolidate_metadata(root.store)
+    faulty.requests.clear()
+    made = dict(root.create_hierarchy({f"g/a{number:03}": like for number in range(100)}))
+    asked = len(faulty.requests)
+    assert made["g/a099"].shape == (10,)
+    assert len(faulty.requests) == asked
+    # 101 nodes, the consolidated metadata read and written, and what was there before.
+    assert asked <= 1.3 * 101
+    assert len(zarr.open_consolidated(f"{faulty.url}/h", mode="r", **options)["g"]) == 100
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        root.create_hierarchy({f"g/a{number:03}": like for number in range(99, 120)})
+    assert "g/a110" not in root
+
+
+def test_a_batch_reads_no_new_node_again(faulty):
+    options = {"storage_options": faulty.options}
+    root = zarr.open_group(f"{faulty.url}/b", mode="w", **options)
+    counts = {}
+    for name in ("bare", "batch"):
+        faulty.requests.clear()
+        with root.batch():
+            for number in range(20):
+                root.create_array(f"{name}/{number}", shape=10, chunks=10, dtype="i4")
+        counts[name] = len(faulty.requests)
+        zarr.consolidate_metadata(root.store)
+    assert counts["batch"] <= 1.3 * counts["bare"]
