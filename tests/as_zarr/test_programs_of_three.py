@@ -1,5 +1,8 @@
 """What programs for zarr-python 3 do with stores, arrays, groups and errors."""
 
+import asyncio
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +111,158 @@ def test_an_array_like_another_has_its_fill_value() -> None:
         z = zarr.full(3, 7, dtype="i4", zarr_format=zarr_format)
         assert zarr.empty_like(z)[:].tolist() == [7, 7, 7]
     assert zarr.empty_like(np.ones(3, "i4"), zarr_format=2).fill_value is None
+
+
+def test_paths_of_stores_are_awaited() -> None:
+    async def awaited() -> list[Any]:
+        path = zarr.storage.StorePath(zarr.MemoryStore()) / "a/b"
+        missing = [await path.get(), await path.exists()]
+        await path.set(b"12")
+        await path.delete()
+        await path.set(b"123")
+        part = await path.get(byte_range=zarr.abc.store.SuffixByteRequest(2))
+        return [*missing, part.to_bytes(), await path.exists()]
+
+    assert asyncio.run(awaited()) == [None, False, b"23", True]
+
+
+def test_metadata_tells_the_keys_and_documents_that_are_stored() -> None:
+    for words in (
+        {"zarr_format": 2},
+        {"zarr_format": 2, "chunk_key_encoding": ("v2", "/")},
+        {"zarr_format": 3},
+        {"zarr_format": 3, "chunk_key_encoding": ("v2", ".")},
+        {"chunk_key_encoding": {"name": "suffix", "configuration": {"suffix": ".tif"}}},
+    ):
+        if "name" in words.get("chunk_key_encoding", {}):
+            encoding = words["chunk_key_encoding"]["configuration"]
+            encoding["base-encoding"] = encoding["base_encoding"] = {"name": "default"}
+            encoding.pop("base-encoding")
+        store: dict[str, bytes] = {}
+        z = zarr.create_array(store, shape=(4, 4), chunks=(2, 2), dtype="i4", **words)
+        z[...] = 1
+        found = {z.metadata.encode_chunk_key((i, j)) for i in range(2) for j in range(2)}
+        documents = z.metadata.to_buffer_dict()
+        assert {*store} - {*documents} == found
+        for name, document in documents.items():
+            assert name == ".zattrs" or document.to_bytes() == store[name]
+        with pytest.raises(ValueError, match="1 coordinates for 2 axes"):
+            z.metadata.encode_chunk_key((1,))
+    scalar = zarr.create_array({}, shape=(), dtype="i4")
+    assert scalar.metadata.encode_chunk_key(()) == "c"
+
+
+def test_metadata_is_made_of_objects() -> None:
+    from zarrix.codecs import BytesCodec, ZstdCodec
+    from zarrix.core.metadata import ArrayV2Metadata, ArrayV3Metadata
+    from zarrix.dtype import DateTime64, Float32
+
+    z = zarr.create_array(
+        {}, shape=(4, 6), chunks=(2, 3), dtype="f4", fill_value=np.nan, compressors=ZstdCodec()
+    )
+    made = ArrayV3Metadata(
+        shape=(4, 6),
+        data_type=Float32(),
+        chunk_grid=z.metadata.chunk_grid,
+        chunk_key_encoding=z.metadata.chunk_key_encoding,
+        fill_value=np.float32("nan"),
+        codecs=[BytesCodec(), ZstdCodec()],
+        attributes=None,
+        dimension_names=None,
+        storage_transformers=None,
+    )
+    assert isinstance(made, ArrayV3Metadata)
+    assert made.to_dict() == z.metadata.to_dict()
+    old = ArrayV2Metadata(
+        shape=(4,),
+        dtype=DateTime64(unit="s"),
+        chunks=(2,),
+        fill_value=np.datetime64("2020-01-01", "s"),
+        order="C",
+        compressor=zarr.Zlib(3),
+        filters=None,
+    )
+    assert (old.dtype, old.fill_value) == (np.dtype("M8[s]"), np.datetime64("2020-01-01", "s"))
+    assert old.compressor == {"id": "zlib", "level": 3}
+
+
+def test_codecs_of_numcodecs_tell_their_configuration() -> None:
+    from zarrix.codecs.numcodecs import Delta
+
+    assert Delta(dtype="i4").codec_config == {"id": "delta", "dtype": "i4"}
+
+
+def test_names_of_internals_that_programs_import(tmp_path: Path) -> None:
+    program = """
+import asyncio
+import numpy as np
+import zarrix.as_zarr
+import zarr
+import zarr.buffer.cpu, zarr.core.dtype.common
+from zarr.abc.buffer import Buffer
+from zarr.abc.numcodec import Numcodec
+from zarr.codecs.bytes import Endian
+from zarr.codecs.cast_value import CastValue
+from zarr.codecs.crc32c_ import Crc32cCodec
+from zarr.codecs.scale_offset import ScaleOffset
+from zarr.codecs.sharding import IndexLocation, ShardingCodecIndexLocation
+from zarr.codecs.vlen_utf8 import VLenUTF8Codec
+from zarr.core.array import create_array
+from zarr.core.buffer.core import default_buffer_prototype
+from zarr.core.chunk_grids import ChunkGrid
+from zarr.core.codec_pipeline import BatchedCodecPipeline, codecs_from_list
+from zarr.core.dtype import parse_data_type, parse_dtype
+from zarr.core.indexing import BasicIndexer
+from zarr.core.metadata.v2 import ArrayV2Metadata
+from zarr.core.metadata.v3 import (
+    ArrayV3Metadata, RectilinearChunkGridMetadata, RegularChunkGridMetadata,
+)
+from zarr.dtype import data_type_registry
+
+async def made():
+    return await create_array({}, shape=(4, 6), chunks=(2, 3), dtype="i4")
+
+z = asyncio.run(made())
+assert type(z) is zarr.AsyncArray, z
+metadata = z.metadata
+assert isinstance(metadata, ArrayV3Metadata) and not isinstance(metadata, ArrayV2Metadata)
+assert isinstance(metadata.chunk_grid, RegularChunkGridMetadata)
+assert not isinstance(metadata.chunk_grid, RectilinearChunkGridMetadata)
+assert RegularChunkGridMetadata(chunk_shape=(2, 3)) == metadata.chunk_grid
+uneven = zarr.create_array({}, shape=3, chunks=[[1, 2]], dtype="i4").metadata.chunk_grid
+assert isinstance(uneven, RectilinearChunkGridMetadata)
+chain = codecs_from_list(zarr.codecs.numcodecs and [zarr.codecs.BytesCodec(), Crc32cCodec()])
+assert [*BatchedCodecPipeline.from_codecs([zarr.codecs.BytesCodec(), Crc32cCodec()])] == [
+    chain[1], *chain[2]
+]
+for wrong in ([Crc32cCodec(), zarr.codecs.BytesCodec()], [], [zarr.codecs.BytesCodec()] * 2):
+    try:
+        codecs_from_list(wrong)
+    except ValueError:
+        continue
+    raise AssertionError(wrong)
+indexer = BasicIndexer((slice(1, 3), 2), (4, 6), ChunkGrid.from_sizes((4, 6), (2, 3)))
+assert indexer.shape == (2,) and len([*indexer]) == 2
+try:
+    BasicIndexer(([1, 2],), (4, 6), ChunkGrid.from_sizes((4, 6), (2, 3)))
+except IndexError:
+    pass
+else:
+    raise AssertionError
+assert parse_data_type("int32", zarr_format=3) == parse_dtype("int32", zarr_format=3)
+assert data_type_registry.match_dtype(np.dtype("i4")) == parse_dtype("int32", zarr_format=3)
+assert data_type_registry.match_json("int32", zarr_format=3).to_native_dtype() == np.dtype("i4")
+assert isinstance(zarr.Zlib(), Numcodec) and not isinstance(3, Numcodec)
+assert Buffer is zarr.buffer.cpu.Buffer
+assert issubclass(zarr.core.dtype.common.UnstableSpecificationWarning, FutureWarning)
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.stdout == "done\n", done.stderr

@@ -113,9 +113,10 @@ FINDER = Finder()
 def find_module(name: str) -> list[ModuleSpec]:
     """The modules that have the names of ``name``, "zarr" or below, in the order of precedence."""
     below = name[len("zarr") :]
-    if any(part.startswith("_") and part != "__main__" for part in below.split(".")):
-        return []
-    return [spec for home in (_NAMES, "zarrix") if (spec := _spec(f"{home}{below}")) is not None]
+    private = any(part.startswith("_") and part != "__main__" for part in below.split("."))
+    # The private modules of zarrix are not those of zarr-python, which some programs import.
+    homes = (_NAMES,) if private else (_NAMES, "zarrix")
+    return [spec for home in homes if (spec := _spec(f"{home}{below}")) is not None]
 
 
 def _spec(name: str) -> ModuleSpec | None:

@@ -27,9 +27,7 @@ TIERS: dict[str, dict[str, str]] = {
 """By promise: the projects, and what of each."""
 
 REFUSED: dict[str, str] = {
-    "zarr.core.codec_pipeline": "codec chains run in the engine",
-    "zarr.core.metadata.v3": "documents are read by zarr.core.metadata",
-    "zarr.core.metadata.v2": "documents are read by zarr.core.metadata",
+    "zarr.core.chunk_utils": "codec chains run in the engine",
     "zarr.metadata.migrate_v3": "zarrix.migrate converts in both directions",
     "zarr.experimental": "parts of zarr-python that are not stable",
     "zarr.n5": "zarrix reads blocks of N5 with the codec n5_default",

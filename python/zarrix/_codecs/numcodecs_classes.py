@@ -44,6 +44,11 @@ class NumcodecsCodec(OtherCodec):
     def __init__(self, **configuration: Any) -> None:
         super().__init__({"name": f"numcodecs.{self.codec_id}", "configuration": configuration})
 
+    @property
+    def codec_config(self) -> dict[str, Any]:
+        """The configuration as numcodecs has it, with the id."""
+        return {"id": self.codec_id, **self.configuration}
+
 
 # Pickles name a class by its module: a public one, which does not move.
 NumcodecsCodec.__module__ = "zarrix.codecs.numcodecs"

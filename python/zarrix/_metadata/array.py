@@ -12,7 +12,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,13 @@ from zarrix._codecs.chain import stored_order
 from zarrix._codecs.shards import inner_shape, shard_of
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._metadata.chunk_parts import ChunkGrid, ChunkKeyEncoding, as_document
+from zarrix._metadata.json import json_dumps
 from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._metadata.literals import Format, Order
+from zarrix._runtime.buffers import default_buffer_prototype
 from zarrix._runtime.cached_property import cached_property
-from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY
+from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS
 
 __all__ = ["ARRAY_ENCODERS", "ARRAY_PARSERS", "ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata"]
 
@@ -331,6 +334,64 @@ class ArrayMetadata:
         chunks = (axis.chunk(at) for axis, at in zip(self.grid, coords, strict=True))
         return tuple(slice(chunk.begin, chunk.end) for chunk in chunks)
 
+    def encode_chunk_key(self, chunk_coords: Sequence[int]) -> str:
+        """The key of the chunk (or shard) at ``chunk_coords``, relative to the array.
+
+        Parameters
+        ----------
+        chunk_coords : sequence of int
+            One for each axis.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            There are more or fewer coordinates than axes.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros((4, 5), chunks=(2, 3)).metadata.encode_chunk_key((1, 1))
+        '1.1'
+        """
+        if len(chunk_coords) != len(self.shape):
+            raise ValueError(f"{len(chunk_coords)} coordinates for {len(self.shape)} axes")
+        return self.chunk_key_encoding.encode_chunk_key(chunk_coords) + self.key_suffix
+
+    def to_buffer_dict(self, prototype: Any = None) -> dict[str, Any]:
+        """The documents as buffers, as zarr-python 3 stores them.
+
+        Parameters
+        ----------
+        prototype : BufferPrototype, optional
+            The class of the buffers.
+
+        Returns
+        -------
+        dict of str to Buffer
+            In v2 with the attributes, if `zattrs` is set.
+
+        Raises
+        ------
+        TypeError
+            An attribute cannot be written as JSON.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> documents = zarr.create_array({}, shape=3, dtype="u1").metadata.to_buffer_dict()
+        >>> [*documents], documents["zarr.json"].to_bytes()[:1]
+        (['zarr.json'], b'{')
+        """
+        documents = {self.document_name: ARRAY_ENCODERS[self.zarr_format](self)}
+        if self.zattrs is not None:
+            documents[ZATTRS] = json_dumps(self.attributes)
+        made = (prototype or default_buffer_prototype()).buffer
+        return {name: made.from_bytes(text) for name, text in documents.items()}
+
     @property
     def foreign_codecs(self) -> tuple[str, ...]:
         """Names of the codecs that are not native, which the engine calls in Python."""
@@ -458,7 +519,7 @@ class _OfOneFormat(type):
 
     # Members of a document have names.
     def __call__(cls, **members: Any) -> Any:
-        document = {"zarr_format": cls._is_of, **members}
+        document = {"zarr_format": cls._is_of, **as_document(members)}
         return cls.from_dict(document)  # type: ignore[attr-defined]  # Of the classes below.
 
 
@@ -510,26 +571,12 @@ class ArrayV3Metadata(ArrayMetadata, metaclass=_OfOneFormat):
     _is_of = 3
 
 
-class ChunkGrid(NamedTuple):
-    """The result of `ArrayMetadata.chunk_grid`; a rectilinear grid has the longest lengths."""
-
-    name: str
-    chunk_shape: tuple[int, ...]
-
-
-class ChunkKeyEncoding(NamedTuple):
-    """The result of `ArrayMetadata.chunk_key_encoding`: its name and its separator."""
-
-    name: str
-    separator: str
-
-
 def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": codec["name"].removeprefix("numcodecs."), **codec.get("configuration", {})}
 
 
 # Pickles name a class by its module: a public one, which does not move.
-for _class in (ArrayMetadata, ArrayV2Metadata, ArrayV3Metadata, ChunkGrid, ChunkKeyEncoding):
+for _class in (ArrayMetadata, ArrayV2Metadata, ArrayV3Metadata):
     _class.__module__ = "zarrix.core.metadata"
 
 ARRAY_ENCODERS: dict[int, Callable[[ArrayMetadata], bytes]] = {}

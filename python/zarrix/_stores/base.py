@@ -34,6 +34,16 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
     A subclass needs only the five methods of a ``MutableMapping``; listing, renaming, locking and
     the engine's access are derived from them. Any number of threads may use one store.
 
+    Parameters
+    ----------
+    read_only : bool
+        Refuse changes; for ``super().__init__(read_only=...)`` of a subclass.
+
+    Raises
+    ------
+    TypeError
+        On use, if a subclass lacks one of those methods.
+
     Examples
     --------
     >>> import zarrix as zarr

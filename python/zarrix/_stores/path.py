@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zarrix._errors import InvalidKeyError
+from zarrix._runtime.buffers import default_buffer_prototype
 
 __all__ = [
     "StorePath",
@@ -165,6 +166,98 @@ class StorePath:
 
     def __truediv__(self, other: str) -> StorePath:
         return StorePath(self.store, f"{self.path}/{other}".strip("/"))
+
+    async def get(self, prototype: Any = None, byte_range: Any = None) -> Any:
+        """The value at the path, as a buffer; None if nothing is stored.
+
+        Parameters
+        ----------
+        prototype : BufferPrototype, optional
+        byte_range : ByteRequest, optional
+
+        Returns
+        -------
+        Buffer or None
+
+        Raises
+        ------
+        OSError
+            The value cannot be read.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> path = StorePath(zarr.MemoryStore({"a/b": b"1"})) / "a/b"
+        >>> asyncio.run(path.get()).to_bytes()
+        b'1'
+        """
+        wanted = prototype or default_buffer_prototype()
+        return await self.store.get(self.path, prototype=wanted, byte_range=byte_range)
+
+    async def set(self, value: Any) -> None:
+        """Store the bytes of a buffer at the path.
+
+        Parameters
+        ----------
+        value : Buffer or bytes-like
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore()
+        >>> asyncio.run(StorePath(store, "a").set(b"1"))
+        >>> store["a"]
+        b'1'
+        """
+        await self.store.set(self.path, value)
+
+    async def delete(self) -> None:
+        """Delete the value at the path; nothing happens if it is not stored.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore({"a": b"1"})
+        >>> asyncio.run(StorePath(store, "a").delete())
+        >>> len(store)
+        0
+        """
+        await self.store.delete(self.path)
+
+    async def exists(self) -> bool:
+        """Whether a value is stored at the path.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        OSError
+            The store cannot be asked.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> asyncio.run(StorePath(zarr.MemoryStore({"a": b"1"}), "a").exists())
+        True
+        """
+        found: bool = await self.store.exists(self.path)
+        return found
 
 
 StorePath.__module__ = "zarrix.storage"

@@ -1,5 +1,5 @@
 """Names of ``zarr.codecs.bytes``."""
 
-from zarrix._codecs.classes import BytesCodec
+from zarrix._codecs.classes import BytesCodec, Endian
 
-__all__ = ["BytesCodec"]
+__all__ = ["BytesCodec", "Endian"]

@@ -1,5 +1,9 @@
 """Names of ``zarr.codecs.sharding``."""
 
-from zarrix._codecs.classes import ShardingCodec
+from typing import Literal
 
-__all__ = ["ShardingCodec"]
+from zarrix._codecs.classes import ShardingCodec, ShardingCodecIndexLocation
+
+__all__ = ["IndexLocation", "ShardingCodec", "ShardingCodecIndexLocation"]
+
+IndexLocation = Literal["start", "end"]

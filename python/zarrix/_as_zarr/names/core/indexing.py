@@ -22,6 +22,8 @@ __all__ = [
     "ArrayIndexError",
     "AsyncOIndex",
     "AsyncVIndex",
+    "BasicIndexer",
+    "BasicSelection",
     "BoundsCheckError",
     "ChunkProjection",
     "OrthogonalIndexer",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 Selection = Any
+BasicSelection = Any
 
 
 class ChunkProjection(NamedTuple):
@@ -86,6 +89,15 @@ class OrthogonalIndexer:
                     out = _mesh(out, self.shape)
             coords = tuple(part.chunk for part in parts)
             yield ChunkProjection(coords, inside, out, all(part.is_whole for part in parts))
+
+
+class BasicIndexer(OrthogonalIndexer):
+    """A selection of integers and slices, divided by the chunks of a grid."""
+
+    def __init__(self, selection: Any, shape: tuple[int, ...], chunk_grid: ChunkGrid) -> None:
+        super().__init__(selection, shape, chunk_grid)
+        if self.is_advanced:
+            raise IndexError(f"{selection!r} selects by an array; OrthogonalIndexer does that")
 
 
 def _parts(selected: Any, axis: AxisGrid, length: int) -> Iterator[_Part]:

@@ -26,13 +26,13 @@ async def _awaited(coro: Any) -> Any:
     return await coro
 
 
-async def _collected(data: AsyncIterable[Any]) -> tuple[Any, ...]:
+async def _collect_aiterator(data: AsyncIterable[Any]) -> tuple[Any, ...]:
     return tuple([one async for one in data])
 
 
 def collect_aiterator(data: AsyncIterable[Any]) -> tuple[Any, ...]:
     """All values of an asynchronous iterator."""
-    result: tuple[Any, ...] = sync(_collected(data))
+    result: tuple[Any, ...] = sync(_collect_aiterator(data))
     return result
 
 

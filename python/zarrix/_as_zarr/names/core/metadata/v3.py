@@ -1,0 +1,36 @@
+"""Names of ``zarr.core.metadata.v3``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zarrix._metadata.array import ArrayV3Metadata
+from zarrix._metadata.chunk_parts import ChunkGrid
+
+__all__ = ["ArrayV3Metadata", "RectilinearChunkGridMetadata", "RegularChunkGridMetadata"]
+
+
+class _GridOfOneKind(type):
+    """The class of the two classes below: an instance is a grid of their kind."""
+
+    _kind: str
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, ChunkGrid) and instance.name == cls._kind
+
+
+class RegularChunkGridMetadata(metaclass=_GridOfOneKind):
+    """The grid of equal chunks that ``metadata.chunk_grid`` is."""
+
+    _kind = "regular"
+
+    def __new__(cls, *, chunk_shape: Sequence[int]) -> Any:
+        """A grid of chunks of this shape."""
+        return ChunkGrid("regular", tuple(chunk_shape))
+
+
+class RectilinearChunkGridMetadata(metaclass=_GridOfOneKind):
+    """The grid of listed chunks that ``metadata.chunk_grid`` is; an array shows the lengths."""
+
+    _kind = "rectilinear"
