@@ -14,7 +14,10 @@ export interface PaneState {
   outlines?: boolean;
   raw?: boolean;
   upright?: boolean;
+  channels?: Channel[];
 }
+
+interface Channel { active: boolean; color: string; gamma: number; range: [number, number] | null }
 
 export interface State {
   panes: PaneState[];
@@ -22,6 +25,9 @@ export interface State {
   at: Record<string, number>;
   /** Centre in fractions of the plane, and how many CSS pixels the width of a plane takes. */
   view?: [number, number, number];
+  /** Whether chunks are outlined, and missing ones hatched. */
+  grid?: boolean;
+  missing?: boolean;
   /** A selection as on the command line, which outlines a region. */
   sel?: string;
 }
@@ -36,6 +42,9 @@ export function toFragment(state: State): string {
     if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
     if (pane.outlines) options.push("outlines:1");
     if (pane.raw) options.push("raw:1");
+    for (const { active, color, gamma, range } of pane.channels ?? []) {
+      options.push(["channel", active ? 1 : 0, color.replace("#", ""), gamma, ...(range ?? [])].join(":"));
+    }
     if (pane.upright !== undefined) options.push(`upright:${pane.upright ? 1 : 0}`);
     if (pane.axes) {
       const { y, x, c } = pane.axes;
@@ -48,6 +57,8 @@ export function toFragment(state: State): string {
   const at = Object.entries(state.at).filter(([, index]) => index !== 0);
   for (const [name, index] of at) params.append("at", `${name}=${index}`);
   if (state.view) params.append("view", state.view.map((part) => Number(part.toFixed(5))).join(","));
+  if (state.grid) params.append("grid", "1");
+  if (state.missing === false) params.append("missing", "0");
   if (state.sel) params.append("sel", state.sel);
   return params.toString();
 }
@@ -68,6 +79,8 @@ export function fromFragment(fragment: string): State & { token: string | null }
     panes,
     at,
     view: view.length === 3 && view.every((part) => Number.isFinite(part)) ? (view as [number, number, number]) : undefined,
+    ...(params.get("grid") === "1" && { grid: true }),
+    ...(params.get("missing") === "0" && { missing: false }),
     sel: params.get("sel") ?? undefined,
   };
 }
@@ -82,6 +95,10 @@ function paneOf(path: string, options: string): PaneState {
     if (name === "transform") pane.transform = value;
     if (name === "outlines") pane.outlines = true;
     if (name === "raw") pane.raw = true;
+    if (name === "channel") {
+      const channel = channelOf(rest);
+      if (channel) (pane.channels ??= []).push(channel);
+    }
     if (name === "upright") pane.upright = value === "1";
     if (name === "field") pane.field = value;
     if (name === "range") {
@@ -94,6 +111,14 @@ function paneOf(path: string, options: string): PaneState {
     }
   }
   return pane;
+}
+
+function channelOf([active, color, gamma, ...ends]: string[]): Channel | null {
+  const power = Number(gamma);
+  if (!/^[0-9a-f]{6}$/i.test(color ?? "") || !(power >= 0.1 && power <= 5)) return null;
+  const range = ends.map(Number);
+  const isRange = range.length === 2 && range.every((end) => Number.isFinite(end));
+  return { active: active === "1", color: `#${color}`, gamma: power, range: isRange ? (range as [number, number]) : null };
 }
 
 export interface Item { begin: number; end: number; step: number; whole: boolean; single: boolean }

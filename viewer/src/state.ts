@@ -68,7 +68,8 @@ export class Pane {
     this.outlines.value = state.outlines ?? false;
     this.raw = signal(state.raw ?? false);
     this.upright.value = state.upright;
-    this.channels = signal(usualChannels(node, this.axes.value));
+    const usual = usualChannels(node, this.axes.value);
+    this.channels = signal(usual.map((channel, at) => ({ ...channel, ...state.channels?.[at] })));
   }
 
   /** Whether values are decoded by the CF conventions. */
@@ -168,6 +169,11 @@ export class Pane {
     if (this.transform.value !== "linear") state.transform = this.transform.value;
     if (this.outlines.value) state.outlines = true;
     if (this.raw.value) state.raw = true;
+    if (kind.value === "channels") {
+      const chosen = this.channels.value;
+      const known = usualChannels(this.node, axes.value);
+      if (JSON.stringify(chosen) !== JSON.stringify(known)) state.channels = chosen;
+    }
     if (this.upright.value !== undefined) state.upright = this.upright.value;
     if (this.field.value !== undefined && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
@@ -233,6 +239,7 @@ function usualChannels(node: ArrayNode, axes: Axes): ChannelChoice[] {
     range: known[index]?.range ?? node.guess.range,
     color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
     active: known[index]?.active ?? true,
+    gamma: 1,
   }));
 }
 
@@ -304,6 +311,8 @@ export class Viewer {
       if (!this.node.value) this.node.value = panes[0]?.node ?? this.connection.hello.value?.root ?? null;
       this.at.value = state.at;
       this.view.value = state.view ?? null;
+      this.showGrid.value = state.grid ?? false;
+      this.showMissing.value = state.missing ?? true;
       this.region.value = null;
       this.series.value = null;
       this.cursor.value = null;
@@ -432,6 +441,8 @@ export class Viewer {
       panes: this.panes.value.map((pane) => pane.toState()),
       at: Object.fromEntries(Object.entries(this.at.value).filter(([name]) => names.has(name))),
       view: this.view.value ?? undefined,
+      grid: this.showGrid.value || undefined,
+      missing: this.showMissing.value ? undefined : false,
       sel: region && region.pane === this.panes.value[0] ? this.selectionOf(region.pane, region.box) : undefined,
     };
   }

@@ -117,9 +117,9 @@ test("labels keep their colours, and differ", () => {
 
 test("channels add up and stop at white", () => {
   const channels = [
-    { range: [0, 255] as [number, number], color: "#ff0000", active: true },
-    { range: [0, 255] as [number, number], color: "#ffff00", active: true },
-    { range: [0, 255] as [number, number], color: "#0000ff", active: false },
+    { range: [0, 255] as [number, number], color: "#ff0000", active: true, gamma: 1 },
+    { range: [0, 255] as [number, number], color: "#ffff00", active: true, gamma: 1 },
+    { range: [0, 255] as [number, number], color: "#0000ff", active: false, gamma: 1 },
   ];
   const layout = { height: 1, width: 1, sy: 1, sx: 1, sc: 1, channels: 3 };
   assert.equal(painted("u1", Uint8Array.of(200, 100, 50), { kind: "channels", channels }, layout)[0], rgb(255, 100, 0));

@@ -48,7 +48,8 @@ ROUTES: dict[str, Route] = {
     "series": Route("_stats", ("path", "axis", "index", "width", "field", "begin", "end", "as")),
     "crops": Route("_crops", ("path", "shape", "n", "seed"), 64 * 2**20),
     "code": Route("_export", ("path", "sel")),
-    "npy": Route("_export", ("path", "sel"), 160 * 2**20),
+    "npy": Route("_export", ("path", "sel", "as"), 160 * 2**20),
+    "csv": Route("_export", ("path", "sel", "as"), 160 * 2**20),
 }
 """Each function has the name of its route. Its module is imported on first use: those that count
 and draw samples need much of the package, and the first picture does not.

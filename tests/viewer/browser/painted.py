@@ -54,12 +54,14 @@ def rgb(values: Any, low: float, high: float) -> Any:
     return with_alpha(np.moveaxis(level, 0, -1), valid.all(axis=0))
 
 
-def channels(values: Any, looks: list[tuple[float, float, str]]) -> Any:
+def channels(values: Any, looks: list[Any]) -> Any:
     """Pixels of values (c, y, x): each colour times its level; sums stop at white."""
     total = np.zeros((*values.shape[1:], 3), "i8")
     every = np.ones(values.shape[1:], bool)
-    for plane, (low, high, colour) in zip(values, looks, strict=True):
+    for plane, (low, high, colour, *gamma) in zip(values, looks, strict=True):
         level, valid = levels(plane, low, high)
+        if gamma:
+            level = np.floor(255 * (level / 255) ** gamma[0] + 0.5).astype("u1")
         parts = np.frombuffer(bytes.fromhex(colour), "u1").astype("i8")
         total += (level[..., None].astype("i8") * parts + 127) // 255
         every &= valid

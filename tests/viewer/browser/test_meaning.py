@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,3 +150,46 @@ def test_scales_of_ome_zarr_are_micrometres(screen: Screen, viewing: Callable[..
     row = upper[upper.shape[0] - 14]
     white = np.flatnonzero((row == 255).all(axis=-1))
     assert len(white) == round(80 * drawn.scale)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_picture_is_saved_with_its_axes_and_the_numbers_as_files(
+    scheme: str, browser: Any, viewing: Callable[..., Any]
+) -> None:
+    image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    group, stored = climate()
+    screen = Screen(browser, color_scheme=scheme)
+    screen.open(viewing(group).address("path=t2m&as=map:viridis&at=time=3"))
+    wait_labels(screen, "1")
+    lower, around = screen.pixels(), screen.pixels("canvas.around")
+
+    def saved(choice: str) -> bytes:
+        with screen.page.expect_download() as found:
+            screen.page.get_by_label("Save t2m").select_option(choice)
+        assert found.value.suggested_filename == f"t2m.{choice}"
+        return Path(found.value.path()).read_bytes()
+
+    with image.open(io.BytesIO(saved("png"))) as opened:
+        picture = np.asarray(opened.convert("RGBA"))
+    height, width = lower.shape[:2]
+    assert picture.shape[:2] == (around.shape[0] + 24, around.shape[1])
+    plane = picture[30 : 30 + height, 62 : 62 + width]
+    opaque = lower[..., 3] == 255
+    assert np.array_equal(plane[opaque], lower[opaque])
+    drawn = screen.drawn()
+    below = 30 + drawn.top + int(ROWS * drawn.scale)
+    # The title, ticks below and at the left, and the bar of colours at the right.
+    back = picture[0, 0]
+    for part in (
+        picture[:24],
+        picture[below + 1 : below + 30],
+        picture[30:, :62],
+        picture[30:, 62 + width :],
+    ):
+        assert (part != back).any(axis=-1).any()
+    values = np.load(io.BytesIO(saved("npy")))
+    expected = np.where(stored[3] == -32767, np.nan, stored[3] * 0.01 + 273.15)
+    assert np.array_equal(values, expected, equal_nan=True)
+    rows = saved("csv").decode().split()
+    assert np.array_equal(np.loadtxt(rows, delimiter=","), expected, equal_nan=True)
+    screen.close()

@@ -155,3 +155,31 @@ def test_a_structure_has_a_column_for_each_field_and_a_group_counts_its_members(
     screen.page.get_by_role("treeitem", name="inner").click()
     screen.wait_text("aside", "members")
     assert "undefined" not in screen.text("aside")
+
+
+def test_gamma_range_and_histogram_of_a_channel_are_in_the_address(
+    screen: Screen, viewing: Callable[..., Any]
+) -> None:
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 4000, (2, 40, 50), "u2")
+    data[1] //= 4
+    group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
+    image(group, data)
+    screen.open(viewing(group).address("path=0"))
+    page = screen.page
+    page.get_by_label("Gamma of channel 0").fill("0.5")
+    page.get_by_label("Highest value of channel 0").fill("3000")
+    page.keyboard.press("Tab")
+    low = [int(one.min()) for one in data]
+    looks: list[Any] = [(low[0], 3000, "ff0000", 0.5), (low[1], int(data[1].max()), "00ff00")]
+    wanted = painted.channels(data, looks)[..., :3]
+    screen.wait(lambda: bool(np.array_equal(shown(screen, 40, 50), wanted)))
+    screen.wait_text("aside", f"to {data[0].max():,}, mean")
+    page.get_by_label("Channel of the histogram").select_option("1")
+    screen.wait_text("aside", f"to {data[1].max():,}, mean")
+    page.get_by_role("button", name="Chunk grid").click()
+    screen.wait(lambda: "grid=1" in page.url and "channel" in page.url)
+    page.reload()
+    screen.wait_drawn()
+    assert np.array_equal(shown(screen, 40, 50), wanted)
+    assert page.get_by_role("button", name="Chunk grid").get_attribute("aria-pressed") == "true"

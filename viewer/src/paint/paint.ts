@@ -19,7 +19,7 @@ export interface Layout {
   channels: number;
 }
 
-export interface ChannelLook { range: [number, number]; color: string; active: boolean }
+export interface ChannelLook { range: [number, number]; color: string; active: boolean; gamma: number }
 
 /** How values become colours. It is plain data, so that it can be in the address of a view. */
 export interface Look {
@@ -134,6 +134,13 @@ function paintRgb({ type, data, layout }: Source, look: Look, out: Uint32Array):
   }
 }
 
+/** The level of each level, raised to a power between black and white. */
+function gammaCurve(gamma: number): Uint16Array {
+  return cached(`gamma ${gamma}`, () =>
+    Uint16Array.from({ length: 256 }, (_, level) => Math.floor(255 * (level / 255) ** gamma + 0.5)),
+  );
+}
+
 // Each channel is a colour times its level; colours add up and stop at white.
 function paintChannels({ type, data, layout }: Source, look: Look, out: Uint32Array): void {
   const { height, width, sy, sx, sc, channels } = layout;
@@ -141,18 +148,20 @@ function paintChannels({ type, data, layout }: Source, look: Look, out: Uint32Ar
   const size = height * width;
   const sums = new Uint16Array(3 * size);
   const valid = new Uint8Array(size).fill(1);
-  look.channels.slice(0, channels).forEach(({ range, color, active }, channel) => {
+  look.channels.slice(0, channels).forEach(({ range, color, active, gamma }, channel) => {
     if (!active) return;
     const table = levels(type, range, "linear");
     const scale = new Scale(range);
     const [red, green, blue] = ofHex(color);
+    const curve = gammaCurve(gamma);
     for (let y = 0, pixel = 0; y < height; y++) {
       for (let x = 0, at = y * sy + channel * sc; x < width; x++, at += sx, pixel++) {
-        const level = table ? table[bits[at]] : scale.level(bits[at]);
-        if (level === NOT_VALID) {
+        const linear = table ? table[bits[at]] : scale.level(bits[at]);
+        if (linear === NOT_VALID) {
           valid[pixel] = 0;
           continue;
         }
+        const level = curve[linear];
         sums[3 * pixel] += ((level * red + 127) / 255) | 0;
         sums[3 * pixel + 1] += ((level * green + 127) / 255) | 0;
         sums[3 * pixel + 2] += ((level * blue + 127) / 255) | 0;

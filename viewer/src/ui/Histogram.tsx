@@ -12,7 +12,14 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   const failure = useSignal("");
   const canvas = useRef<HTMLCanvasElement>(null);
   const dragged = useRef<0 | 1 | null>(null);
-  const sel = viewer.selectionOf(pane, null);
+  // Channels have a histogram each: that of the one that is chosen.
+  const ofChannels = pane.kind.value === "channels";
+  const chosen = useSignal(0);
+  const channel = Math.min(chosen.value, pane.channels.value.length - 1);
+  const plane = viewer.selectionOf(pane, null);
+  const sel = ofChannels
+    ? plane.split(",").map((item, axis) => (axis === pane.axes.value.c ? String(channel) : item)).join(",")
+    : plane;
   const playing = viewer.playing.value !== null;
   const field = pane.field.value;
   const { form } = pane;
@@ -38,8 +45,8 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
     };
   }, [pane, sel, field, form, playing, viewer.connection.offline.value]);
 
-  const range = pane.look.value.range;
-  const ranged = pane.kind.value !== "channels" && pane.kind.value !== "mask";
+  const range = ofChannels ? pane.look.value.channels[channel].range : pane.look.value.range;
+  const ranged = pane.kind.value !== "mask";
   const edges = stats.value?.edges ?? [0, 1];
   const low = edges[0];
   const high = edges[edges.length - 1];
@@ -56,13 +63,23 @@ export function Histogram({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
     const next: [number, number] = [...range];
     next[end] = Number(value.toPrecision(6));
     if (next[0] > next[1]) next[1 - end] = next[end];
-    pane.range.value = next;
+    if (ofChannels) pane.channels.value = pane.channels.value.with(channel, { ...pane.channels.value[channel], range: next });
+    else pane.range.value = next;
   };
   if (!stats.value && !failure.value) return <section aria-label="Histogram"><h3>Histogram</h3><p class="quiet">being counted…</p></section>;
   const found = stats.value;
   return (
     <section aria-label="Histogram">
-      <h3>Histogram of the plane</h3>
+      <h3>Histogram of the {ofChannels ? "channel" : "plane"}</h3>
+      {ofChannels && (
+        <select aria-label="Channel of the histogram" value={channel} onChange={(event) => (chosen.value = Number(event.currentTarget.value))}>
+          {pane.channels.value.map((_, at) => (
+            <option key={at} value={at}>
+              {pane.node.guess.channels?.[at]?.name || `channel ${at}`}
+            </option>
+          ))}
+        </select>
+      )}
       {failure.value && <p class="notice"><bdi>{failure.value}</bdi></p>}
       {found && found.histogram.length > 0 && (
         <>

@@ -3,6 +3,7 @@ import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Kind } from "../api";
 import { drawAxes, hasColourBar } from "../axes";
+import { composed, fileName, offer } from "../keep";
 import { MAPS } from "../paint/colours";
 import { wheelColour } from "../paint/flow";
 import type { Transform } from "../paint/values";
@@ -200,6 +201,20 @@ function Channels({ pane }: { pane: Pane }) {
               <bdi>{name}</bdi>
             </label>
             <input type="color" aria-label={`Colour of ${name}`} value={channel.color} onInput={(event) => change(at, { color: event.currentTarget.value })} />
+            <span aria-hidden="true">γ</span>
+            <input
+              type="number" min="0.1" max="5" step="0.1" class="gamma" title="Gamma: below 1, dark values are brighter" aria-label={`Gamma of ${name}`} value={channel.gamma}
+              onChange={(event) => {
+                const gamma = Number(event.currentTarget.value);
+                if (gamma >= 0.1 && gamma <= 5) change(at, { gamma });
+              }}
+            />
+            <button type="button" aria-label={`Range of ${name} from its values`} onClick={() => {
+              pane.foundChannels.value = [];
+              change(at, { range: null });
+            }}>
+              auto
+            </button>
             {([0, 1] as const).map((end) => (
               <input
                 key={end} type="number" step="any" aria-label={`${end ? "Highest" : "Lowest"} value of ${name}`} value={shortest(ranges[at].range[end])}
@@ -240,7 +255,37 @@ function Beside({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   );
 }
 
+interface SaveProps { viewer: Viewer; pane: Pane; picture(): HTMLCanvasElement | null }
+
+/** What is seen as a file: the picture, or the numbers of the plane or of its outlined region. */
+function Save({ viewer, pane, picture }: SaveProps) {
+  const numbers = async (route: "npy" | "csv") => {
+    const region = viewer.region.value;
+    const sel = viewer.selectionOf(pane, region?.pane === pane ? region.box : null);
+    const { body } = await viewer.api.octets(route, { path: pane.node.path, sel, as: pane.form });
+    offer(body, `${fileName(pane)}.${route}`);
+  };
+  const png = () => picture()?.toBlob((blob) => blob && offer(blob, `${fileName(pane)}.png`));
+  return (
+    <select
+      class="save" aria-label={`Save ${fileName(pane)}`} value=""
+      onChange={(event) => {
+        const choice = event.currentTarget.value;
+        event.currentTarget.value = "";
+        if (choice === "png") png();
+        else if (choice) void numbers(choice as "npy" | "csv").catch((error: unknown) => viewer.report(error));
+      }}
+    >
+      <option value="">save…</option>
+      <option value="png">picture as PNG</option>
+      <option value="npy">numbers as npy</option>
+      {pane.channelCount === 1 && <option value="csv">numbers as CSV</option>}
+    </select>
+  );
+}
+
 function Canvas({ viewer, pane, pictures }: Props) {
+  const seen = useRef<Picture | null>(null);
   const frame = useRef<HTMLDivElement>(null);
   const lower = useRef<HTMLCanvasElement>(null);
   const upper = useRef<HTMLCanvasElement>(null);
@@ -252,6 +297,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
     if (!box || !canvas || !overlay || !margin) return;
     const picture = new Picture(viewer, pane, canvas, overlay, (view) => surround(margin, view, pane));
     pictures.add(picture);
+    seen.current = picture;
     const resize = () => {
       const width = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
       const height = Math.max(1, Math.round(box.clientHeight * devicePixelRatio));
@@ -307,6 +353,10 @@ function Canvas({ viewer, pane, pictures }: Props) {
           aria-label={`Picture of ${pane.node.path || "the array"}, ${height} by ${width}, ${pane.kind.value}. The arrow keys move the cursor; press ? for all keys.`}
         />
         </div>
+        <Save viewer={viewer} pane={pane} picture={() => {
+          const margin = around.current;
+          return seen.current && margin ? composed(viewer, seen.current, margin) : null;
+        }} />
         {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
         {notes(pane) && <span class="quality">{notes(pane)}</span>}
         {pane.message.value && (

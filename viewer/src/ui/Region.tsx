@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Code, Stats } from "../api";
 import { toFragment } from "../fragment";
+import { offer } from "../keep";
 import type { Viewer } from "../state";
 import { copy, number } from "./text";
 
@@ -96,10 +97,5 @@ function Text({ name, text }: { name: string; text: string }) {
 
 async function save(viewer: Viewer, path: string, sel: string): Promise<void> {
   const { body } = await viewer.api.octets("npy", { path, sel });
-  const address = URL.createObjectURL(new Blob([body]));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${path.split("/").pop() || "array"}.npy`;
-  link.click();
-  URL.revokeObjectURL(address);
+  offer(body, `${path.split("/").pop() || "array"}.npy`);
 }

@@ -1252,6 +1252,9 @@ function toFragment(state) {
     if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
     if (pane.outlines) options.push("outlines:1");
     if (pane.raw) options.push("raw:1");
+    for (const { active, color, gamma, range } of pane.channels ?? []) {
+      options.push(["channel", active ? 1 : 0, color.replace("#", ""), gamma, ...range ?? []].join(":"));
+    }
     if (pane.upright !== void 0) options.push(`upright:${pane.upright ? 1 : 0}`);
     if (pane.axes) {
       const { y: y5, x: x3, c: c4 } = pane.axes;
@@ -1264,6 +1267,8 @@ function toFragment(state) {
   const at = Object.entries(state.at).filter(([, index]) => index !== 0);
   for (const [name, index] of at) params.append("at", `${name}=${index}`);
   if (state.view) params.append("view", state.view.map((part) => Number(part.toFixed(5))).join(","));
+  if (state.grid) params.append("grid", "1");
+  if (state.missing === false) params.append("missing", "0");
   if (state.sel) params.append("sel", state.sel);
   return params.toString();
 }
@@ -1283,6 +1288,8 @@ function fromFragment(fragment) {
     panes,
     at,
     view: view.length === 3 && view.every((part) => Number.isFinite(part)) ? view : void 0,
+    ...params.get("grid") === "1" && { grid: true },
+    ...params.get("missing") === "0" && { missing: false },
     sel: params.get("sel") ?? void 0
   };
 }
@@ -1296,6 +1303,10 @@ function paneOf(path, options) {
     if (name === "transform") pane.transform = value;
     if (name === "outlines") pane.outlines = true;
     if (name === "raw") pane.raw = true;
+    if (name === "channel") {
+      const channel = channelOf(rest);
+      if (channel) (pane.channels ??= []).push(channel);
+    }
     if (name === "upright") pane.upright = value === "1";
     if (name === "field") pane.field = value;
     if (name === "range") {
@@ -1308,6 +1319,13 @@ function paneOf(path, options) {
     }
   }
   return pane;
+}
+function channelOf([active, color, gamma, ...ends]) {
+  const power = Number(gamma);
+  if (!/^[0-9a-f]{6}$/i.test(color ?? "") || !(power >= 0.1 && power <= 5)) return null;
+  const range = ends.map(Number);
+  const isRange = range.length === 2 && range.every((end) => Number.isFinite(end));
+  return { active: active === "1", color: `#${color}`, gamma: power, range: isRange ? range : null };
 }
 function parseSelection(text, shape) {
   let parts = text.trim() === "" ? [] : text.split(",").map((part) => part.trim());
@@ -1699,7 +1717,8 @@ var Pane = class _Pane {
     this.outlines.value = state.outlines ?? false;
     this.raw = y3(state.raw ?? false);
     this.upright.value = state.upright;
-    this.channels = y3(usualChannels(node, this.axes.value));
+    const usual = usualChannels(node, this.axes.value);
+    this.channels = y3(usual.map((channel, at) => ({ ...channel, ...state.channels?.[at] })));
   }
   node;
   static numbers = 0;
@@ -1823,6 +1842,11 @@ var Pane = class _Pane {
     if (this.transform.value !== "linear") state.transform = this.transform.value;
     if (this.outlines.value) state.outlines = true;
     if (this.raw.value) state.raw = true;
+    if (kind.value === "channels") {
+      const chosen = this.channels.value;
+      const known = usualChannels(this.node, axes.value);
+      if (JSON.stringify(chosen) !== JSON.stringify(known)) state.channels = chosen;
+    }
     if (this.upright.value !== void 0) state.upright = this.upright.value;
     if (this.field.value !== void 0 && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
@@ -1874,7 +1898,8 @@ function usualChannels(node, axes) {
   return Array.from({ length: count }, (_4, index) => ({
     range: known[index]?.range ?? node.guess.range,
     color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
-    active: known[index]?.active ?? true
+    active: known[index]?.active ?? true,
+    gamma: 1
   }));
 }
 var Viewer = class {
@@ -1934,6 +1959,8 @@ var Viewer = class {
       if (!this.node.value) this.node.value = panes[0]?.node ?? this.connection.hello.value?.root ?? null;
       this.at.value = state.at;
       this.view.value = state.view ?? null;
+      this.showGrid.value = state.grid ?? false;
+      this.showMissing.value = state.missing ?? true;
       this.region.value = null;
       this.series.value = null;
       this.cursor.value = null;
@@ -2044,6 +2071,8 @@ var Viewer = class {
       panes: this.panes.value.map((pane) => pane.toState()),
       at: Object.fromEntries(Object.entries(this.at.value).filter(([name]) => names.has(name))),
       view: this.view.value ?? void 0,
+      grid: this.showGrid.value || void 0,
+      missing: this.showMissing.value ? void 0 : false,
       sel: region && region.pane === this.panes.value[0] ? this.selectionOf(region.pane, region.box) : void 0
     };
   }
@@ -6808,7 +6837,11 @@ function Histogram({ viewer, pane }) {
   const failure = useSignal("");
   const canvas = T2(null);
   const dragged = T2(null);
-  const sel = viewer.selectionOf(pane, null);
+  const ofChannels = pane.kind.value === "channels";
+  const chosen = useSignal(0);
+  const channel = Math.min(chosen.value, pane.channels.value.length - 1);
+  const plane = viewer.selectionOf(pane, null);
+  const sel = ofChannels ? plane.split(",").map((item, axis) => axis === pane.axes.value.c ? String(channel) : item).join(",") : plane;
   const playing = viewer.playing.value !== null;
   const field = pane.field.value;
   const { form } = pane;
@@ -6830,8 +6863,8 @@ function Histogram({ viewer, pane }) {
       abort.abort();
     };
   }, [pane, sel, field, form, playing, viewer.connection.offline.value]);
-  const range = pane.look.value.range;
-  const ranged = pane.kind.value !== "channels" && pane.kind.value !== "mask";
+  const range = ofChannels ? pane.look.value.channels[channel].range : pane.look.value.range;
+  const ranged = pane.kind.value !== "mask";
   const edges = stats.value?.edges ?? [0, 1];
   const low = edges[0];
   const high = edges[edges.length - 1];
@@ -6847,7 +6880,8 @@ function Histogram({ viewer, pane }) {
     const next = [...range];
     next[end] = Number(value.toPrecision(6));
     if (next[0] > next[1]) next[1 - end] = next[end];
-    pane.range.value = next;
+    if (ofChannels) pane.channels.value = pane.channels.value.with(channel, { ...pane.channels.value[channel], range: next });
+    else pane.range.value = next;
   };
   if (!stats.value && !failure.value) return /* @__PURE__ */ a4("section", { "aria-label": "Histogram", children: [
     /* @__PURE__ */ a4("h3", { children: "Histogram" }),
@@ -6855,7 +6889,11 @@ function Histogram({ viewer, pane }) {
   ] });
   const found = stats.value;
   return /* @__PURE__ */ a4("section", { "aria-label": "Histogram", children: [
-    /* @__PURE__ */ a4("h3", { children: "Histogram of the plane" }),
+    /* @__PURE__ */ a4("h3", { children: [
+      "Histogram of the ",
+      ofChannels ? "channel" : "plane"
+    ] }),
+    ofChannels && /* @__PURE__ */ a4("select", { "aria-label": "Channel of the histogram", value: channel, onChange: (event) => chosen.value = Number(event.currentTarget.value), children: pane.channels.value.map((_4, at) => /* @__PURE__ */ a4("option", { value: at, children: pane.node.guess.channels?.[at]?.name || `channel ${at}` }, at)) }),
     failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
     found && found.histogram.length > 0 && /* @__PURE__ */ a4($, { children: [
       /* @__PURE__ */ a4(
@@ -6927,6 +6965,333 @@ function drawBars(canvas, { histogram, edges }, range) {
   context.fillRect(at(range[1]), 0, width - at(range[1]), height);
   context.fillStyle = style.getPropertyValue("--text").trim();
   for (const value of range) context.fillRect(Math.max(0, Math.min(width - 2, at(value) - 1)), 0, 2, height);
+}
+
+// src/labels.ts
+function shortest(value) {
+  return String(Number(value.toPrecision(7)));
+}
+function withUnit(value, unit) {
+  if (typeof value === "string") return value;
+  const degrees = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
+  if (!degrees) return `${shortest(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
+  const isNorth = /^n/i.test(degrees[1]);
+  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
+  return `${shortest(Math.abs(value))}°${side}`;
+}
+var SYMBOLS = {
+  micrometer: "µm",
+  micron: "µm",
+  nanometer: "nm",
+  millimeter: "mm",
+  centimeter: "cm",
+  meter: "m",
+  metre: "m",
+  kilometer: "km",
+  kilometre: "km",
+  second: "s",
+  millisecond: "ms",
+  angstrom: "Å",
+  degrees: "°",
+  degree: "°"
+};
+function symbol(unit) {
+  return SYMBOLS[unit.toLowerCase()] ?? unit;
+}
+function numberAt(labels, position) {
+  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
+  const { labels: listed } = labels;
+  if (!listed || labels.kind !== "number" || !listed.length) return null;
+  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
+  const high = Math.min(listed.length - 1, low + 1);
+  const [one, two] = [listed[low], listed[high]];
+  if (typeof one !== "number" || typeof two !== "number") return null;
+  return one + (two - one) * (position - low);
+}
+function labelAt(labels, index) {
+  if (!labels) return null;
+  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
+  const label = labels.labels?.[index];
+  return label === null || label === void 0 ? null : withUnit(label, labels.unit);
+}
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
+}
+function ticksOf(labels, first, end, every) {
+  const low = Math.max(0, Math.ceil(first));
+  const high = Math.floor(end);
+  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
+  if (numeric) return numeric;
+  const step = Math.max(1, niceStep(every));
+  const ticks2 = [];
+  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
+    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
+  }
+  return ticks2;
+}
+function numericTicks(labels, first, last, every) {
+  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
+  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
+  const { unit } = labels;
+  const span = Math.abs(two - one);
+  const least = span * every / Math.max(1e-9, last - first);
+  const isDegrees = /^degree/i.test(unit ?? "");
+  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
+  const ticks2 = [];
+  const [low, high] = [Math.min(one, two), Math.max(one, two)];
+  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
+    const value = count * step;
+    const at = positionOf(labels, value, first, last);
+    if (at === null) return null;
+    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest(value) });
+  }
+  return ticks2;
+}
+function positionOf(labels, value, first, last) {
+  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
+  let [low, high] = [first, last];
+  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
+  for (let round2 = 0; round2 < 40; round2++) {
+    const middle = (low + high) / 2;
+    const found = numberAt(labels, middle);
+    if (found === null) return null;
+    if (found < value === isGrowing) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+// src/paint/values.ts
+function fromHalf(bits) {
+  const sign2 = bits & 32768 ? -1 : 1;
+  const exponent = bits >> 10 & 31;
+  const fraction = bits & 1023;
+  if (exponent === 0) return sign2 * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? Number.NaN : sign2 * Number.POSITIVE_INFINITY;
+  return sign2 * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+var numbersMade = /* @__PURE__ */ new Map();
+function numbersOf(type) {
+  if (type === "f4" || type === "u4") return null;
+  let table = numbersMade.get(type);
+  if (!table) {
+    const size = type === "u1" || type === "i1" ? 256 : 65536;
+    const half = size / 2;
+    table = Float64Array.from({ length: size }, (_4, bits) => {
+      if (type === "f2") return fromHalf(bits);
+      return type === "i1" || type === "i2" ? bits < half ? bits : bits - size : bits;
+    });
+    numbersMade.set(type, table);
+  }
+  return table;
+}
+function asBits(data) {
+  if (data instanceof Int8Array) return new Uint8Array(data.buffer, data.byteOffset, data.length);
+  if (data instanceof Int16Array) return new Uint16Array(data.buffer, data.byteOffset, data.length);
+  return data;
+}
+function transformed(value, transform) {
+  if (transform === "inverse") return value > 0 ? 1 / value : Number.NaN;
+  if (transform === "log") return value > 0 ? Math.log(value) : Number.NaN;
+  return value;
+}
+var NOT_VALID = 32768;
+var Scale = class {
+  constructor(range, transform = "linear") {
+    this.transform = transform;
+    let [low, high] = range;
+    if (transform !== "linear") {
+      low = Math.max(low, 2 ** -24);
+      high = Math.max(high, low);
+    }
+    this.low = transformed(low, transform);
+    const extent = transformed(high, transform) - this.low;
+    this.factor = extent === 0 ? Number.POSITIVE_INFINITY : 256 / extent;
+  }
+  transform;
+  low;
+  factor;
+  level(value) {
+    const scaled2 = (transformed(value, this.transform) - this.low) * this.factor;
+    if (!Number.isFinite(value)) return NOT_VALID;
+    if (scaled2 >= 255) return 255;
+    if (scaled2 > 0) return Math.floor(scaled2);
+    return Number.isNaN(transformed(value, this.transform)) ? NOT_VALID : 0;
+  }
+  /** The level of every bit pattern. */
+  table(numbers) {
+    return Uint16Array.from(numbers, (value) => this.level(value));
+  }
+};
+
+// src/axes.ts
+var MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
+function hasColourBar(pane) {
+  return pane.kind.value === "gray" || pane.kind.value === "depth";
+}
+function drawAxes(around) {
+  const { context, view, pane, ratio, text } = around;
+  const { y: y5, x: x3 } = pane.axes.value;
+  if (y5 === void 0 || x3 === void 0) return;
+  const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  context.fillStyle = text;
+  context.strokeStyle = around.line;
+  context.lineWidth = ratio;
+  const { height, width } = pane.extent;
+  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
+  const x0 = Math.max(0, -view.left / view.scale);
+  const x1 = Math.min(width, (view.width - view.left) / view.scale);
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  for (const tick of spaced(ticksOf(pane.labels.value?.[x3], x0, x1, 74 * ratio / view.scale), context, view.scale)) {
+    const at = left + view.left + tick.at * view.scale;
+    stroke(context, at, bottom, at, bottom + 4 * ratio);
+    context.fillText(tick.text, at, bottom + 6 * ratio);
+  }
+  const middle = left + view.left + (x0 + x1) / 2 * view.scale;
+  context.fillText(titled(pane, x3), middle, bottom + 20 * ratio, view.width);
+  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
+  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
+  const edge = left + Math.max(0, view.left);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
+    const at = top + view.top + screenRow(view, tick.at) * view.scale;
+    stroke(context, edge - 4 * ratio, at, edge, at);
+    context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
+  }
+  context.save();
+  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText(titled(pane, y5), 0, 0, view.height);
+  context.restore();
+  if (around.hasBar) drawBar(around);
+}
+function stroke(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
+  context.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+  context.stroke();
+}
+function spaced(ticks2, context, scale) {
+  const widest = Math.max(0, ...ticks2.map(({ text }) => context.measureText(text).width));
+  const apart = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
+  const every = Math.max(1, Math.ceil(widest * 1.15 / apart));
+  return ticks2.filter((_4, at) => at % every === 0);
+}
+function titled(pane, axis) {
+  const labels = pane.labels.value?.[axis];
+  const unit = labels?.unit;
+  return `${pane.dimension(axis)}${unit && !/^degrees?_/i.test(unit) ? ` (${symbol(unit)})` : ""}`;
+}
+var BAR_WIDTH = 14;
+function drawBar({ context, view, pane, ratio, text, line }) {
+  const { range, map, transform } = pane.look.value;
+  const left = MARGIN.left * ratio + view.width + 10 * ratio;
+  const top = (MARGIN.top + 20) * ratio;
+  const height = Math.round(Math.max(20 * ratio, view.height - 26 * ratio));
+  const colours2 = colourMap(map);
+  const width = BAR_WIDTH * ratio;
+  for (let row = 0; row < height; row++) {
+    const colour = colours2[Math.min(255, Math.floor((1 - (row + 0.5) / height) * 256))];
+    context.fillStyle = `rgb(${colour & 255}, ${colour >> 8 & 255}, ${colour >> 16 & 255})`;
+    context.fillRect(left, top + row, width, 1);
+  }
+  context.strokeStyle = line;
+  context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+  context.fillStyle = text;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  const unit = pane.node.unit;
+  if (unit) context.fillText(symbol(unit), left, top - 11 * ratio, MARGIN.right * ratio - 10 * ratio);
+  const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
+  const high = Math.max(range[1], low);
+  const [begin, end] = [transformed(low, transform), transformed(high, transform)];
+  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
+    const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
+    const at = top + (1 - part) * (height - 1);
+    stroke(context, left + width, at, left + width + 4 * ratio, at);
+    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
+  }
+}
+function barTicks(low, high, count) {
+  if (!(high > low)) return [low];
+  if (!count) return [low, Math.sqrt(low * high), high];
+  const step = niceStep((high - low) / Math.max(2, count));
+  const found = [];
+  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9 && found.length < 50; at++) found.push(at * step);
+  return found;
+}
+function shortText(value) {
+  const text = String(Number(value.toPrecision(4)));
+  return text.length > 7 ? value.toExponential(1) : text;
+}
+var LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
+function drawScaleBar(context, view, pane, ratio) {
+  const { x: x3 } = pane.axes.value;
+  const labels = x3 === void 0 ? null : pane.labels.value?.[x3];
+  if (!labels?.unit || labels.step === void 0 || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
+  const perPixel = Math.abs(labels.step) / view.scale;
+  const length = niceStep(perPixel * 60 * ratio);
+  const width = length / perPixel;
+  if (!(width > 0) || width > view.width * 0.6) return;
+  const left = 12 * ratio;
+  const bottom = view.height - 12 * ratio;
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  const label = withUnit(length, labels.unit);
+  context.fillStyle = "rgba(0, 0, 0, 0.6)";
+  context.fillRect(left - 6 * ratio, bottom - 20 * ratio, Math.max(width, context.measureText(label).width) + 12 * ratio, 26 * ratio);
+  context.fillStyle = "#ffffff";
+  context.fillRect(left, bottom - 3 * ratio, Math.round(width), 3 * ratio);
+  context.textAlign = "left";
+  context.textBaseline = "bottom";
+  context.fillText(label, left, bottom - 5 * ratio);
+}
+
+// src/keep.ts
+function offer(content, name) {
+  const address = URL.createObjectURL(new Blob([content]));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+function fileName(pane) {
+  return pane.node.path.split("/").pop() || "array";
+}
+function titleOf(viewer, pane) {
+  const index = viewer.indexOf(pane);
+  const places = pane.otherAxes.map((axis) => {
+    const label = labelAt(pane.labels.value?.[axis], index[axis]);
+    return `${pane.dimension(axis)} ${label ?? index[axis]}`;
+  });
+  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places].join(", ");
+}
+var TITLE2 = 24;
+function composed(viewer, picture, around) {
+  const ratio = devicePixelRatio;
+  const canvas = document.createElement("canvas");
+  canvas.width = around.width;
+  canvas.height = around.height + TITLE2 * ratio;
+  const context = canvas.getContext("2d");
+  const style = getComputedStyle(around);
+  context.fillStyle = style.getPropertyValue("--canvas").trim();
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillStyle = style.getPropertyValue("--text").trim();
+  context.font = `600 ${13 * ratio}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(titleOf(viewer, picture.pane), canvas.width / 2, TITLE2 / 2 * ratio, canvas.width - 8 * ratio);
+  context.translate(0, TITLE2 * ratio);
+  context.drawImage(around, 0, 0);
+  context.translate(Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
+  context.drawImage(picture.canvas, 0, 0);
+  drawScaleBar(context, picture.viewport(), picture.pane, ratio);
+  return canvas;
 }
 
 // src/ui/Region.tsx
@@ -7011,76 +7376,8 @@ function Text({ name, text }) {
 }
 async function save(viewer, path, sel) {
   const { body } = await viewer.api.octets("npy", { path, sel });
-  const address = URL.createObjectURL(new Blob([body]));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${path.split("/").pop() || "array"}.npy`;
-  link.click();
-  URL.revokeObjectURL(address);
+  offer(body, `${path.split("/").pop() || "array"}.npy`);
 }
-
-// src/paint/values.ts
-function fromHalf(bits) {
-  const sign2 = bits & 32768 ? -1 : 1;
-  const exponent = bits >> 10 & 31;
-  const fraction = bits & 1023;
-  if (exponent === 0) return sign2 * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? Number.NaN : sign2 * Number.POSITIVE_INFINITY;
-  return sign2 * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-var numbersMade = /* @__PURE__ */ new Map();
-function numbersOf(type) {
-  if (type === "f4" || type === "u4") return null;
-  let table = numbersMade.get(type);
-  if (!table) {
-    const size = type === "u1" || type === "i1" ? 256 : 65536;
-    const half = size / 2;
-    table = Float64Array.from({ length: size }, (_4, bits) => {
-      if (type === "f2") return fromHalf(bits);
-      return type === "i1" || type === "i2" ? bits < half ? bits : bits - size : bits;
-    });
-    numbersMade.set(type, table);
-  }
-  return table;
-}
-function asBits(data) {
-  if (data instanceof Int8Array) return new Uint8Array(data.buffer, data.byteOffset, data.length);
-  if (data instanceof Int16Array) return new Uint16Array(data.buffer, data.byteOffset, data.length);
-  return data;
-}
-function transformed(value, transform) {
-  if (transform === "inverse") return value > 0 ? 1 / value : Number.NaN;
-  if (transform === "log") return value > 0 ? Math.log(value) : Number.NaN;
-  return value;
-}
-var NOT_VALID = 32768;
-var Scale = class {
-  constructor(range, transform = "linear") {
-    this.transform = transform;
-    let [low, high] = range;
-    if (transform !== "linear") {
-      low = Math.max(low, 2 ** -24);
-      high = Math.max(high, low);
-    }
-    this.low = transformed(low, transform);
-    const extent = transformed(high, transform) - this.low;
-    this.factor = extent === 0 ? Number.POSITIVE_INFINITY : 256 / extent;
-  }
-  transform;
-  low;
-  factor;
-  level(value) {
-    const scaled2 = (transformed(value, this.transform) - this.low) * this.factor;
-    if (!Number.isFinite(value)) return NOT_VALID;
-    if (scaled2 >= 255) return 255;
-    if (scaled2 > 0) return Math.floor(scaled2);
-    return Number.isNaN(transformed(value, this.transform)) ? NOT_VALID : 0;
-  }
-  /** The level of every bit pattern. */
-  table(numbers) {
-    return Uint16Array.from(numbers, (value) => this.level(value));
-  }
-};
 
 // src/paint/complex.ts
 var phases = null;
@@ -7270,24 +7567,32 @@ function paintRgb({ type, data, layout }, look, out) {
     }
   }
 }
+function gammaCurve(gamma) {
+  return cached(
+    `gamma ${gamma}`,
+    () => Uint16Array.from({ length: 256 }, (_4, level) => Math.floor(255 * (level / 255) ** gamma + 0.5))
+  );
+}
 function paintChannels({ type, data, layout }, look, out) {
   const { height, width, sy, sx, sc, channels } = layout;
   const bits = asBits(data);
   const size = height * width;
   const sums = new Uint16Array(3 * size);
   const valid = new Uint8Array(size).fill(1);
-  look.channels.slice(0, channels).forEach(({ range, color, active }, channel) => {
+  look.channels.slice(0, channels).forEach(({ range, color, active, gamma }, channel) => {
     if (!active) return;
     const table = levels(type, range, "linear");
     const scale = new Scale(range);
     const [red, green, blue] = ofHex(color);
+    const curve = gammaCurve(gamma);
     for (let y5 = 0, pixel = 0; y5 < height; y5++) {
       for (let x3 = 0, at = y5 * sy + channel * sc; x3 < width; x3++, at += sx, pixel++) {
-        const level = table ? table[bits[at]] : scale.level(bits[at]);
-        if (level === NOT_VALID) {
+        const linear2 = table ? table[bits[at]] : scale.level(bits[at]);
+        if (linear2 === NOT_VALID) {
           valid[pixel] = 0;
           continue;
         }
+        const level = curve[linear2];
         sums[3 * pixel] += (level * red + 127) / 255 | 0;
         sums[3 * pixel + 1] += (level * green + 127) / 255 | 0;
         sums[3 * pixel + 2] += (level * blue + 127) / 255 | 0;
@@ -7579,227 +7884,6 @@ function JsonBranch(props) {
 }
 function clipped(text) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text;
-}
-
-// src/labels.ts
-function shortest(value) {
-  return String(Number(value.toPrecision(7)));
-}
-function withUnit(value, unit) {
-  if (typeof value === "string") return value;
-  const degrees = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
-  if (!degrees) return `${shortest(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
-  const isNorth = /^n/i.test(degrees[1]);
-  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
-  return `${shortest(Math.abs(value))}°${side}`;
-}
-var SYMBOLS = {
-  micrometer: "µm",
-  micron: "µm",
-  nanometer: "nm",
-  millimeter: "mm",
-  centimeter: "cm",
-  meter: "m",
-  metre: "m",
-  kilometer: "km",
-  kilometre: "km",
-  second: "s",
-  millisecond: "ms",
-  angstrom: "Å",
-  degrees: "°",
-  degree: "°"
-};
-function symbol(unit) {
-  return SYMBOLS[unit.toLowerCase()] ?? unit;
-}
-function numberAt(labels, position) {
-  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
-  const { labels: listed } = labels;
-  if (!listed || labels.kind !== "number" || !listed.length) return null;
-  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
-  const high = Math.min(listed.length - 1, low + 1);
-  const [one, two] = [listed[low], listed[high]];
-  if (typeof one !== "number" || typeof two !== "number") return null;
-  return one + (two - one) * (position - low);
-}
-function labelAt(labels, index) {
-  if (!labels) return null;
-  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
-  const label = labels.labels?.[index];
-  return label === null || label === void 0 ? null : withUnit(label, labels.unit);
-}
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
-}
-function ticksOf(labels, first, end, every) {
-  const low = Math.max(0, Math.ceil(first));
-  const high = Math.floor(end);
-  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
-  if (numeric) return numeric;
-  const step = Math.max(1, niceStep(every));
-  const ticks2 = [];
-  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
-    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
-  }
-  return ticks2;
-}
-function numericTicks(labels, first, last, every) {
-  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
-  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
-  const { unit } = labels;
-  const span = Math.abs(two - one);
-  const least = span * every / Math.max(1e-9, last - first);
-  const isDegrees = /^degree/i.test(unit ?? "");
-  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
-  const ticks2 = [];
-  const [low, high] = [Math.min(one, two), Math.max(one, two)];
-  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
-    const value = count * step;
-    const at = positionOf(labels, value, first, last);
-    if (at === null) return null;
-    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest(value) });
-  }
-  return ticks2;
-}
-function positionOf(labels, value, first, last) {
-  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
-  let [low, high] = [first, last];
-  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
-  for (let round2 = 0; round2 < 40; round2++) {
-    const middle = (low + high) / 2;
-    const found = numberAt(labels, middle);
-    if (found === null) return null;
-    if (found < value === isGrowing) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
-}
-
-// src/axes.ts
-var MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
-function hasColourBar(pane) {
-  return pane.kind.value === "gray" || pane.kind.value === "depth";
-}
-function drawAxes(around) {
-  const { context, view, pane, ratio, text } = around;
-  const { y: y5, x: x3 } = pane.axes.value;
-  if (y5 === void 0 || x3 === void 0) return;
-  const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
-  context.font = `${11 * ratio}px system-ui, sans-serif`;
-  context.fillStyle = text;
-  context.strokeStyle = around.line;
-  context.lineWidth = ratio;
-  const { height, width } = pane.extent;
-  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
-  const x0 = Math.max(0, -view.left / view.scale);
-  const x1 = Math.min(width, (view.width - view.left) / view.scale);
-  context.textAlign = "center";
-  context.textBaseline = "top";
-  for (const tick of spaced(ticksOf(pane.labels.value?.[x3], x0, x1, 74 * ratio / view.scale), context, view.scale)) {
-    const at = left + view.left + tick.at * view.scale;
-    stroke(context, at, bottom, at, bottom + 4 * ratio);
-    context.fillText(tick.text, at, bottom + 6 * ratio);
-  }
-  const middle = left + view.left + (x0 + x1) / 2 * view.scale;
-  context.fillText(titled(pane, x3), middle, bottom + 20 * ratio, view.width);
-  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
-  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
-  const edge = left + Math.max(0, view.left);
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
-    const at = top + view.top + screenRow(view, tick.at) * view.scale;
-    stroke(context, edge - 4 * ratio, at, edge, at);
-    context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
-  }
-  context.save();
-  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
-  context.rotate(-Math.PI / 2);
-  context.textAlign = "center";
-  context.fillText(titled(pane, y5), 0, 0, view.height);
-  context.restore();
-  if (around.hasBar) drawBar(around);
-}
-function stroke(context, x0, y0, x1, y1) {
-  context.beginPath();
-  context.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
-  context.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
-  context.stroke();
-}
-function spaced(ticks2, context, scale) {
-  const widest = Math.max(0, ...ticks2.map(({ text }) => context.measureText(text).width));
-  const apart = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
-  const every = Math.max(1, Math.ceil(widest * 1.15 / apart));
-  return ticks2.filter((_4, at) => at % every === 0);
-}
-function titled(pane, axis) {
-  const labels = pane.labels.value?.[axis];
-  const unit = labels?.unit;
-  return `${pane.dimension(axis)}${unit && !/^degrees?_/i.test(unit) ? ` (${symbol(unit)})` : ""}`;
-}
-var BAR_WIDTH = 14;
-function drawBar({ context, view, pane, ratio, text, line }) {
-  const { range, map, transform } = pane.look.value;
-  const left = MARGIN.left * ratio + view.width + 10 * ratio;
-  const top = (MARGIN.top + 20) * ratio;
-  const height = Math.round(Math.max(20 * ratio, view.height - 26 * ratio));
-  const colours2 = colourMap(map);
-  const width = BAR_WIDTH * ratio;
-  for (let row = 0; row < height; row++) {
-    const colour = colours2[Math.min(255, Math.floor((1 - (row + 0.5) / height) * 256))];
-    context.fillStyle = `rgb(${colour & 255}, ${colour >> 8 & 255}, ${colour >> 16 & 255})`;
-    context.fillRect(left, top + row, width, 1);
-  }
-  context.strokeStyle = line;
-  context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
-  context.fillStyle = text;
-  context.textAlign = "left";
-  context.textBaseline = "middle";
-  const unit = pane.node.unit;
-  if (unit) context.fillText(symbol(unit), left, top - 11 * ratio, MARGIN.right * ratio - 10 * ratio);
-  const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
-  const high = Math.max(range[1], low);
-  const [begin, end] = [transformed(low, transform), transformed(high, transform)];
-  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
-    const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
-    const at = top + (1 - part) * (height - 1);
-    stroke(context, left + width, at, left + width + 4 * ratio, at);
-    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
-  }
-}
-function barTicks(low, high, count) {
-  if (!(high > low)) return [low];
-  if (!count) return [low, Math.sqrt(low * high), high];
-  const step = niceStep((high - low) / Math.max(2, count));
-  const found = [];
-  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9 && found.length < 50; at++) found.push(at * step);
-  return found;
-}
-function shortText(value) {
-  const text = String(Number(value.toPrecision(4)));
-  return text.length > 7 ? value.toExponential(1) : text;
-}
-var LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
-function drawScaleBar(context, view, pane, ratio) {
-  const { x: x3 } = pane.axes.value;
-  const labels = x3 === void 0 ? null : pane.labels.value?.[x3];
-  if (!labels?.unit || labels.step === void 0 || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
-  const perPixel = Math.abs(labels.step) / view.scale;
-  const length = niceStep(perPixel * 60 * ratio);
-  const width = length / perPixel;
-  if (!(width > 0) || width > view.width * 0.6) return;
-  const left = 12 * ratio;
-  const bottom = view.height - 12 * ratio;
-  context.font = `${11 * ratio}px system-ui, sans-serif`;
-  const label = withUnit(length, labels.unit);
-  context.fillStyle = "rgba(0, 0, 0, 0.6)";
-  context.fillRect(left - 6 * ratio, bottom - 20 * ratio, Math.max(width, context.measureText(label).width) + 12 * ratio, 26 * ratio);
-  context.fillStyle = "#ffffff";
-  context.fillRect(left, bottom - 3 * ratio, Math.round(width), 3 * ratio);
-  context.textAlign = "left";
-  context.textBaseline = "bottom";
-  context.fillText(label, left, bottom - 5 * ratio);
 }
 
 // src/hatching.ts
@@ -8889,6 +8973,28 @@ function Channels({ pane }) {
         /* @__PURE__ */ a4("bdi", { children: name })
       ] }),
       /* @__PURE__ */ a4("input", { type: "color", "aria-label": `Colour of ${name}`, value: channel.color, onInput: (event) => change2(at, { color: event.currentTarget.value }) }),
+      /* @__PURE__ */ a4("span", { "aria-hidden": "true", children: "γ" }),
+      /* @__PURE__ */ a4(
+        "input",
+        {
+          type: "number",
+          min: "0.1",
+          max: "5",
+          step: "0.1",
+          class: "gamma",
+          title: "Gamma: below 1, dark values are brighter",
+          "aria-label": `Gamma of ${name}`,
+          value: channel.gamma,
+          onChange: (event) => {
+            const gamma = Number(event.currentTarget.value);
+            if (gamma >= 0.1 && gamma <= 5) change2(at, { gamma });
+          }
+        }
+      ),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Range of ${name} from its values`, onClick: () => {
+        pane.foundChannels.value = [];
+        change2(at, { range: null });
+      }, children: "auto" }),
       [0, 1].map((end) => /* @__PURE__ */ a4(
         "input",
         {
@@ -8936,7 +9042,37 @@ function Beside({ viewer, pane }) {
     }
   );
 }
+function Save({ viewer, pane, picture }) {
+  const numbers = async (route) => {
+    const region = viewer.region.value;
+    const sel = viewer.selectionOf(pane, region?.pane === pane ? region.box : null);
+    const { body } = await viewer.api.octets(route, { path: pane.node.path, sel, as: pane.form });
+    offer(body, `${fileName(pane)}.${route}`);
+  };
+  const png = () => picture()?.toBlob((blob) => blob && offer(blob, `${fileName(pane)}.png`));
+  return /* @__PURE__ */ a4(
+    "select",
+    {
+      class: "save",
+      "aria-label": `Save ${fileName(pane)}`,
+      value: "",
+      onChange: (event) => {
+        const choice = event.currentTarget.value;
+        event.currentTarget.value = "";
+        if (choice === "png") png();
+        else if (choice) void numbers(choice).catch((error) => viewer.report(error));
+      },
+      children: [
+        /* @__PURE__ */ a4("option", { value: "", children: "save…" }),
+        /* @__PURE__ */ a4("option", { value: "png", children: "picture as PNG" }),
+        /* @__PURE__ */ a4("option", { value: "npy", children: "numbers as npy" }),
+        pane.channelCount === 1 && /* @__PURE__ */ a4("option", { value: "csv", children: "numbers as CSV" })
+      ]
+    }
+  );
+}
 function Canvas({ viewer, pane, pictures }) {
+  const seen = T2(null);
   const frame = T2(null);
   const lower = T2(null);
   const upper = T2(null);
@@ -8947,6 +9083,7 @@ function Canvas({ viewer, pane, pictures }) {
     if (!box || !canvas || !overlay || !margin) return;
     const picture = new Picture(viewer, pane, canvas, overlay, (view) => surround(margin, view, pane));
     pictures.add(picture);
+    seen.current = picture;
     const resize2 = () => {
       const width2 = Math.max(1, Math.round(box.clientWidth * devicePixelRatio));
       const height2 = Math.max(1, Math.round(box.clientHeight * devicePixelRatio));
@@ -9016,6 +9153,10 @@ function Canvas({ viewer, pane, pictures }) {
           }
         )
       ] }),
+      /* @__PURE__ */ a4(Save, { viewer, pane, picture: () => {
+        const margin = around.current;
+        return seen.current && margin ? composed(viewer, seen.current, margin) : null;
+      } }),
       pane.kind.value === "flow" && /* @__PURE__ */ a4(Wheel, { largest: pane.look.value.range[1] }),
       notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: notes(pane) }),
       pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) })
