@@ -35,6 +35,7 @@ INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "liblzma-sys": ("liblzma of XZ Utils", ("xz/COPYING.0BSD",)),
     "libz-sys": ("zlib", ("src/zlib/LICENSE",)),
     "lz4-sys": ("LZ4", ("liblz4/lib/LICENSE",)),
+    "mozjpeg-sys": ("MozJPEG, libjpeg-turbo and the JPEG library of IJG", ()),
     "regex-syntax": ("Unicode tables", ("src/unicode_tables/LICENSE-UNICODE",)),
     "ring": (
         "BoringSSL, fiat-crypto, once_cell",

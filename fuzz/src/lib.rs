@@ -27,6 +27,13 @@ pub const COMPRESSORS: [(&str, &str); 9] = [
     ("pcodec", r#"{"dtype": "<u2"}"#),
 ];
 
+/// What the target `jpeg` decodes: pictures of some sizes.
+pub const PICTURES: [(&str, usize, usize); 3] = [
+    (r#"{"height": 40, "width": 56, "channels": 3}"#, 40, 168),
+    (r#"{"height": 33, "width": 17, "channels": 1}"#, 33, 17),
+    (r#"{"height": 64, "width": 8, "channels": 3, "space": "ycbcr"}"#, 64, 24),
+];
+
 /// Where each promise is looked at: bytes after a destination that must not be written.
 const GUARD: [u8; 32] = [0xC3; 32];
 

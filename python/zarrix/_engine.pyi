@@ -50,6 +50,7 @@ __all__ = [
     "release_tree",
     "result_cache_bytes",
     "set_chunk_cache_bytes",
+    "set_reencodes_lossy",
     "set_concurrent_requests",
     "set_most_answer_bytes",
     "set_result_cache_bytes",
@@ -824,6 +825,9 @@ def codec_fault(name: str, configuration: str, item_bytes: int) -> str | None:
     """The reason why the engine rejects a codec with this name and JSON configuration; None if
     it is accepted.
     """
+
+def set_reencodes_lossy(allowed: bool) -> None:
+    """Allow or refuse writes of parts of lossy chunks."""
 
 def set_chunk_cache_bytes(bytes: int) -> None:
     """Empty the decoded-chunk cache, and limit it to this many bytes; 0 turns it off."""

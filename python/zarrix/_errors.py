@@ -11,6 +11,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         BadCompressorError(ValueError)                              bad-compressor
         CodecError(ValueError, RuntimeError)                        codec
         CorruptChunkError(ValueError, RuntimeError)                 corrupt-chunk
+        LossyWriteError(ValueError)                                 lossy-write
         CorruptStoreError(ValueError, RuntimeError)                 corrupt-store
         ChunkNotFoundError(ValueError)                              chunk-not-found
         InvalidKeyError(ValueError, KeyError)                       invalid-key
@@ -74,6 +75,7 @@ __all__ = [
     "BadCompressorError",
     "CodecError",
     "CorruptChunkError",
+    "LossyWriteError",
     "CorruptStoreError",
     "ChunkNotFoundError",
     "InvalidKeyError",
@@ -169,6 +171,12 @@ class CorruptChunkError(ZarrixError, ValueError, RuntimeError):
     """The stored bytes of a chunk do not decode to what the metadata declares."""
 
     kind = "corrupt-chunk"
+
+
+class LossyWriteError(ZarrixError, ValueError):
+    """A write of a part of a chunk would change its other elements, because its codec is lossy."""
+
+    kind = "lossy-write"
 
 
 class CorruptStoreError(ZarrixError, ValueError, RuntimeError):

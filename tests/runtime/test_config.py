@@ -211,6 +211,13 @@ def _outcome(call):
         return type(error).__name__
 
 
+def _part_of_a_picture():
+    z = zarr.create_array(
+        {}, shape=(8, 8), chunks=(8, 8), dtype="u1", compressors="jpeg:90", fill_value=9
+    )
+    z[0, 0] = 1
+
+
 TEXT = zarr.array(["abcdef"], dtype=str).store
 GROUP = {".zgroup": b'{"zarr_format":2}'}
 
@@ -224,6 +231,7 @@ EFFECTS = {
     "durability": ("fsync", lambda: zarr.MemoryStore().syncs),
     "write_empty_chunks": (False, lambda: len(zarr.array([0]).store)),
     "read_missing_chunks": (False, lambda: zarr.zeros(1, zarr_format=3).config.read_missing_chunks),
+    "lossy_writes": ("reencode", lambda: _outcome(_part_of_a_picture)),
     "allow_pickle": (True, lambda: options_of(zarr.zeros(1)).allow_pickle),
     "max_chunk_bytes": (10, lambda: _outcome(lambda: zarr.zeros(100, chunks=100))),
     "max_variable_chunk_bytes": (2, lambda: _outcome(lambda: zarr.open(TEXT)[:])),

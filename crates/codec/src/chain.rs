@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::blosc::{BlockEncoder, Blosc, Frame};
-use crate::codec::{Codec, EncodedSize};
+use crate::codec::{Codec, EncodedSize, Picture};
 use crate::error::{CodecError, Result};
 use crate::memory::Grow;
 use crate::scratch::Scratch;
@@ -201,6 +201,20 @@ impl Chain {
         blosc_of(only)?.block_encoder(self.decoded_bytes())
     }
 
+    /// The name of a codec by which elements that are decoded and encoded again may change.
+    pub fn lossy(&self) -> Option<&str> {
+        self.codecs.iter().find(|codec| codec.is_lossy()).map(|codec| codec.name())
+    }
+
+    /// The first codec and its stream, if it is one of pictures, of which parts can be decoded.
+    ///
+    /// `Some` only if all codecs after it are checksums, which are verified here.
+    pub fn picture<'a>(&self, src: &'a [u8]) -> Result<Option<(&dyn Picture, &'a [u8])>> {
+        let Some((first, rest)) = self.codecs.split_first() else { return Ok(None) };
+        let Some(picture) = first.picture() else { return Ok(None) };
+        Ok(payload_of(rest, src)?.map(|stream| (picture, stream)))
+    }
+
     /// A view that decodes block by block, if the format of the first codec allows it.
     ///
     /// `Some` only if all codecs after it are checksums, which are verified here.
@@ -209,15 +223,21 @@ impl Chain {
         if blosc_of(first).is_none() {
             return Ok(None);
         }
-        let mut bytes = src;
-        for codec in rest.iter().rev() {
-            match codec.payload(bytes)? {
-                Some(payload) => bytes = &bytes[payload],
-                None => return Ok(None),
-            }
-        }
+        let Some(bytes) = payload_of(rest, src)? else { return Ok(None) };
         Frame::parse(bytes, self.decoded_bytes()).map(Some)
     }
+}
+
+/// What checksums hold, once it was compared with them; `None` if a codec is not a checksum.
+fn payload_of<'a>(codecs: &[Arc<dyn Codec>], src: &'a [u8]) -> Result<Option<&'a [u8]>> {
+    let mut bytes = src;
+    for codec in codecs.iter().rev() {
+        match codec.payload(bytes)? {
+            Some(payload) => bytes = &bytes[payload],
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(bytes))
 }
 
 /// The codec, if it is Blosc: the only one whose format has blocks.

@@ -48,6 +48,18 @@ pub trait Codec: Any + Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether decoding what was encoded gives other values.
+    ///
+    /// A part of a chunk cannot be replaced then without changing the rest of it.
+    fn is_lossy(&self) -> bool {
+        false
+    }
+
+    /// The codec as one of pictures, of which parts can be decoded.
+    fn picture(&self) -> Option<&dyn Picture> {
+        None
+    }
+
     /// Replaces the content of `dst` by the encoded form of `src`.
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()>;
 
@@ -79,4 +91,21 @@ pub trait Codec: Any + Send + Sync + std::fmt::Debug {
         let _ = src;
         Ok(None)
     }
+}
+
+/// A codec whose decoded form is rows of bytes, of which a part costs less than all of them.
+pub trait Picture {
+    /// Bytes of a decoded row.
+    fn row_bytes(&self) -> usize;
+
+    /// Decodes the bytes `bytes` of the rows `rows` to their places in `dst`, which is as long as
+    /// the decoded form. Other bytes of `dst` are left as they are, or get their decoded values.
+    fn decode_part(
+        &self,
+        src: &[u8],
+        rows: Range<usize>,
+        bytes: Range<usize>,
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()>;
 }

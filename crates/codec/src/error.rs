@@ -41,6 +41,15 @@ pub enum CodecError {
         /// The library's error.
         reason: String,
     },
+    /// A part of a chunk was to be replaced, and encoding would change the rest of it.
+    #[error(
+        "{codec} is lossy: to replace a part of a chunk would change its other elements, too; write \
+         whole chunks, or allow it by config.lossy_writes = \"reencode\""
+    )]
+    Lossy {
+        /// Name of the codec.
+        codec: String,
+    },
     /// The system refused memory: nothing is wrong with the bytes.
     #[error(transparent)]
     Memory(#[from] Refused),

@@ -26,6 +26,7 @@ mod delta;
 mod elements;
 mod error;
 mod fixedscaleoffset;
+mod image;
 mod libdeflate;
 mod lz4;
 mod lzma;
@@ -49,7 +50,7 @@ pub mod vlen;
 mod zstd;
 
 pub use chain::{Chain, ChainScratch};
-pub use codec::{Codec, EncodedSize};
+pub use codec::{Codec, EncodedSize, Picture};
 pub use error::{CodecError, Result};
 pub use registry::{Input, from_config};
 pub use scratch::Scratch;

@@ -22,8 +22,8 @@ const LAYERS: [&[&str]; 10] = [
         "scaleoffset",
     ],
     &[
-        "base64", "bz2", "checksum", "deflate", "delta", "elements", "lz4", "lzma", "packbits",
-        "pcodec", "shuffle", "zstd",
+        "base64", "bz2", "checksum", "deflate", "delta", "elements", "image", "lz4", "lzma",
+        "packbits", "pcodec", "shuffle", "zstd",
     ],
     &["codec", "stream"],
     &["scratch"],

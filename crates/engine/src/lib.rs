@@ -34,6 +34,7 @@ pub use calls::many::{Convert, Entry, Failure, read_many};
 pub use calls::progress::Progress;
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};
+pub use chunk::encode::set_reencodes_lossy;
 pub use elements::bit_counts::LeadingBits;
 pub use elements::block_means::block_means;
 pub use elements::moments::Moments;

@@ -130,6 +130,9 @@ pub fn from_array(py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
         EngineError::Codec { source: CodecError::Unsupported { .. }, .. } => {
             named(py, "UnknownCodecError", &message)
         }
+        EngineError::Codec { source: CodecError::Lossy { .. }, .. } => {
+            named(py, "LossyWriteError", &message)
+        }
         EngineError::Codec { source, .. } => from_chunk(py, &message, source, "CodecError"),
         EngineError::Layout { .. } | EngineError::Configuration(_) => {
             named(py, "MetadataError", &message)

@@ -111,6 +111,11 @@ mod _engine {
     }
 
     #[pyfunction]
+    fn set_reencodes_lossy(allowed: bool) {
+        zarrix_engine::set_reencodes_lossy(allowed);
+    }
+
+    #[pyfunction]
     fn set_chunk_cache_bytes(bytes: usize) {
         zarrix_engine::set_chunk_cache_bytes(bytes);
     }

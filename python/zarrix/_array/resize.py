@@ -24,9 +24,11 @@ from zarrix._array.handle import ArrayHandle
 from zarrix._array.length_lock import LengthLock
 from zarrix._array.snapshot import ArraySnapshot, engine_array_of
 from zarrix._array.transfer import assign_in, is_stored_in
-from zarrix._errors import ChunksMovedError
+from zarrix._codecs.images import lossy_codec
+from zarrix._errors import ChunksMovedError, LossyWriteError
 from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._runtime.config import config
 from zarrix._selection.basic import AxisSelection
 from zarrix._selection.fancy import Indexer
 from zarrix._selection.values import as_value, fill_element
@@ -214,6 +216,20 @@ def _check_fits(shape: tuple[int, ...], added: tuple[int, ...], axis: int) -> No
         )
 
 
+def _refuse_cuts(metadata: ArrayMetadata, remaining: tuple[int, ...]) -> None:
+    """Refuse to clear a part of a lossy chunk, before anything is deleted."""
+    lossy = lossy_codec(metadata.codecs)
+    if lossy is None or config.lossy_writes == "reencode":
+        return
+    for axis, (new, old) in enumerate(zip(remaining, metadata.shape, strict=True)):
+        if new < old and metadata.inner_grid[axis].chunk_end(new) != new:
+            raise LossyWriteError(
+                f"{metadata.where}: length {new} of axis {axis} lies within a chunk of the codec "
+                f"{lossy!r}, and to clear the rest of the chunk would change its other elements; "
+                'resize to a whole number of chunks, or set config.lossy_writes = "reencode"'
+            )
+
+
 def _clear_outside(
     array: ArrayHandle, snapshot: ArraySnapshot, metadata: ArrayMetadata, new: tuple[int, ...]
 ) -> None:
@@ -224,6 +240,7 @@ def _clear_outside(
     remaining = tuple(min(a, b) for a, b in zip(metadata.shape, new, strict=True))
     if remaining == metadata.shape:
         return
+    _refuse_cuts(metadata, remaining)
     # Chunks that become empty are removed, and missing chunks stay missing, regardless of the
     # array's setting, because clearing must not store chunks of fill values.
     options = array._options._replace(write_empty_chunks=False)

@@ -20,7 +20,8 @@ from zarrix import _engine
 from zarrix._codecs.bound import UINT8
 from zarrix._codecs.chain import check_codecs, permutation, reshaped
 from zarrix._codecs.encoder_options import DecodeOnly, decodes_with, encodable
-from zarrix._codecs.native import bind_numcodecs, bind_registered
+from zarrix._codecs.images import is_image
+from zarrix._codecs.native import bind_image, bind_numcodecs, bind_registered
 from zarrix._codecs.python_codecs import ForeignCodecs, Run, number_slots
 from zarrix._codecs.shards import inner_shape, into_shards, transpositions_first
 from zarrix._codecs.table import ARRAY_TO_ARRAY, ARRAY_TO_BYTES, BY_NAME, REGISTERED
@@ -171,6 +172,8 @@ class _Walk:
             self._zfp(configuration)
         elif name.removeprefix("numcodecs.") in SERIALIZERS.values():
             self._variable(name.removeprefix("numcodecs."))
+        elif is_image(name):
+            self._image(name, configuration)
         elif name in REGISTERED and REGISTERED[name].bind is not None:
             bound = bind_registered(name, configuration, self.dtype, self.size, self.where)
             self._native(name, bound.configuration or {}, bound.encoded_bytes)
@@ -368,6 +371,15 @@ class _Walk:
         self._becomes(UINT8 if dtype is None else dtype, size)
         self.shape, self.is_bytes = shape, dtype is None
 
+    def _image(self, name: str, configuration: Config) -> None:
+        bound = bind_image(name, configuration, self.dtype, self.shape, self.where, new=self.new)
+        if bound.configuration is None:
+            config = {"id": name.removeprefix("numcodecs."), **configuration}
+            self._run().add(config, None, self.where)
+        else:
+            self._native(bound.name, bound.configuration)
+        self.dtype, self.size, self.is_bytes = UINT8, None, True
+
     def _check_n5(self, codecs: list[Config]) -> None:
         """N5 has one order of axes, one byte order, at most one compressor, and few data types."""
         reverse = list(reversed(range(len(self.shape))))
@@ -431,7 +443,10 @@ class _Filters(_Walk):
             configuration = dict(codec.get("configuration", {}))
             if codec.get("frame_checksum"):
                 configuration["checksum"] = True
-            self._numcodecs(name.removeprefix("numcodecs."), configuration)
+            if is_image(name) and not self.is_bytes and self.order == "C":
+                self._image(name, configuration)
+            else:
+                self._numcodecs(name.removeprefix("numcodecs."), configuration)
             self.is_bytes = True
 
 

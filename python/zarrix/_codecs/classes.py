@@ -26,6 +26,7 @@ __all__ = [
     "Crc32cCodec",
     "Endian",
     "GzipCodec",
+    "JpegCodec",
     "ScaleOffset",
     "ShardingCodec",
     "ShardingCodecIndexLocation",
@@ -371,6 +372,56 @@ class ScaleOffset(ArrayArrayCodec):
 
     def to_dict(self) -> Document:
         return super().to_dict() if self.configuration else {"name": self.name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JpegCodec(ArrayBytesCodec):
+    """Each chunk is one JPEG picture: gray, or red, green and blue, in elements of uint8.
+
+    JPEG is lossy. Values are those of libjpeg-turbo, which Pillow and imagecodecs have, too. A
+    chunk has the shape ``(height, width)`` or ``(height, width, 3)`` and any axes of length 1. The
+    codec is that of imagecodecs. ``compressor="jpeg:90"`` is short for it.
+
+    Parameters
+    ----------
+    level : int
+        The quality, from 0 to 100.
+    subsampling : {"420", "422", "440", "411", "444"}
+        How many samples color has: in ``"420"``, one for four pixels.
+    optimize : bool, optional
+        Compute tables for each chunk: a few percent smaller, and slower to write.
+
+    Raises
+    ------
+    MetadataError
+        A value is not allowed.
+
+    See Also
+    --------
+    zarrix.config : ``lossy_writes`` says what a write of a part of a chunk does.
+
+    References
+    ----------
+    ITU-T T.81; codec ``imagecodecs_jpeg`` of imagecodecs.
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix.codecs import JpegCodec
+    >>> frames = np.zeros((2, 64, 64, 3), "u1")
+    >>> z = zarr.create_array({}, data=frames, chunks=(1, 64, 64, 3), serializer=JpegCodec())
+    >>> z.serializer
+    JpegCodec(level=90, subsampling='420', optimize=None)
+    """
+
+    name: ClassVar[str] = "imagecodecs_jpeg"
+    level: int = 90
+    subsampling: str = "420"
+    optimize: bool | None = None
+
+    def __post_init__(self) -> None:
+        in_range(self, "level")
+        one_of(self, "subsampling", ("420", "422", "440", "411", "444"))
 
 
 @dataclass(frozen=True)

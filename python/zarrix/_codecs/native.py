@@ -19,7 +19,7 @@ from zarrix._codecs.objects import OBJECT_CODECS
 from zarrix._codecs.table import BY_ID, BY_NAME, REGISTERED
 from zarrix._errors import MetadataError, shorten
 
-__all__ = ["bind_numcodecs", "bind_registered", "dtype_after"]
+__all__ = ["bind_image", "bind_numcodecs", "bind_registered", "dtype_after"]
 
 
 def bind_registered(
@@ -41,6 +41,28 @@ def bind_registered(
         raise MetadataError(
             f"{label}: codec {name!r} has the configuration {shorten(dict(configuration))}, and "
             f"{reason}"
+        ) from None
+
+
+def bind_image(
+    name: str, configuration: Config, dtype: DType, shape: tuple[int, ...], label: str, *, new: bool
+) -> Bound:
+    """A codec of images, bound to a chunk of ``shape``; without a configuration if the engine does
+    not accept it.
+
+    Raises
+    ------
+    MetadataError
+        The configuration is invalid, or the chunk of a new array is not a picture.
+    """
+    bind = BY_NAME[name].bind_image
+    assert bind is not None
+    try:
+        return bind(configuration, dtype, shape, new)
+    except (KeyError, TypeError, ValueError) as error:
+        raise MetadataError(
+            f"{label}: codec {name!r} has the configuration {shorten(dict(configuration))}, and "
+            f"{error}"
         ) from None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._codecs.chain import INDEX_CODECS, split_chain
+from zarrix._codecs.images import chain_end, is_image, spelled
 from zarrix._codecs.native import dtype_after
 from zarrix._codecs.numcodecs import codec_config
 from zarrix._codecs.table import ARRAY_TO_ARRAY, BY_ID, BY_NAME, REGISTERED
@@ -40,6 +41,8 @@ def as_codec_document(codec: Any) -> dict[str, Any]:
         It is not a codec, or is not available.
     """
     if isinstance(codec, str):
+        if spelled(codec) is not None:
+            return _from_numcodecs(codec_config(codec, "codec"))
         return {"name": codec}
     if hasattr(codec, "get_config") or (isinstance(codec, Mapping) and "id" in codec):
         return _from_numcodecs(codec_config(codec, "codec"))
@@ -156,14 +159,18 @@ def chain_documents(
     Parameters
     ----------
     filters, compressors : codec, iterable of codecs, "auto" or None
-        By default there are no filters, and the compressor is zstd with a checksum.
+        By default there are no filters, and the compressor is zstd with a checksum; after a codec
+        of images it is a checksum alone, and so if that codec is named as a compressor.
     serializer : codec, "auto" or None
     """
     chain = complete_chain(_listed(filters, [], "filters"), dtype)
     for codec in chain:
         if codec["name"] in ARRAY_TO_ARRAY:
             dtype = dtype_after(codec, dtype)
-    default = [{"name": "zstd", "configuration": {"level": 0, "checksum": True}}]
+    named = None
+    if not (serializer is None or (isinstance(serializer, str) and serializer == "auto")):
+        named = codec_document(serializer, dtype)
+    default = chain_end("" if named is None else named["name"])
     packers = [codec_document(one, dtype) for one in _listed(compressors, default, "compressors")]
     for document in packers:
         if document["name"] in ARRAY_TO_ARRAY:
@@ -171,10 +178,12 @@ def chain_documents(
                 f"compressors: {document['name']!r} works on arrays; pass it in filters="
             )
     arrays, middle, binary = split_chain([*chain, *packers])
-    if serializer is None or (isinstance(serializer, str) and serializer == "auto"):
-        serializers = middle or [codec_document(_default_serializer(dtype), dtype)]
+    if named is not None:
+        serializers = [named, *middle]
     else:
-        serializers = [codec_document(serializer, dtype), *middle]
+        serializers = middle or [codec_document(_default_serializer(dtype), dtype)]
+        if middle and is_image(middle[0]["name"]) and not binary:
+            binary = chain_end(middle[0]["name"])
     if len(serializers) > 1:
         names = ", ".join(one["name"] for one in serializers)
         raise BadCompressorError(f"one codec turns the array into bytes, not several: {names}")

@@ -15,6 +15,7 @@ import numpy as np
 
 from zarrix._codecs.bound import UINT8
 from zarrix._codecs.encodable import encodable_config
+from zarrix._codecs.images import spelled
 from zarrix._codecs.table import BY_ID, CODECS
 from zarrix._errors import BadCompressorError, UnknownCodecError, suggestion
 
@@ -77,7 +78,7 @@ def codec_config(codec: Any, argument: str = "compressor") -> dict[str, Any]:
         No such codec is registered; the message names the package that has it.
     """
     if isinstance(codec, str):
-        codec = {"id": codec}
+        codec = _spelled(codec, argument) or {"id": codec}
     if isinstance(codec, Mapping):
         if not isinstance(codec.get("id"), str):
             raise BadCompressorError(
@@ -100,6 +101,13 @@ def codec_config(codec: Any, argument: str = "compressor") -> dict[str, Any]:
         key: value.tolist() if isinstance(value, np.ndarray) else value
         for key, value in get_config().items()
     }
+
+
+def _spelled(text: str, argument: str) -> dict[str, Any] | None:
+    try:
+        return spelled(text)
+    except ValueError as error:
+        raise BadCompressorError(f"{argument}: {error}") from None
 
 
 def codec_object(config: Config, label: str = "codec") -> Any:
@@ -133,7 +141,8 @@ def codec_object(config: Config, label: str = "codec") -> Any:
 
 
 def _is_native(codec_id: str) -> bool:
-    return codec_id in BY_ID and BY_ID[codec_id].bind_numcodecs is not None
+    row = BY_ID.get(codec_id)
+    return row is not None and (row.bind_numcodecs or row.bind_image) is not None
 
 
 class NativeCodec:

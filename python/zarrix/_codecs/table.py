@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from zarrix._codecs import blosc, domains
+from zarrix._codecs import blosc, domains, images
 from zarrix._codecs import extension_bindings as extensions
 from zarrix._codecs import numcodecs_bindings as numcodecs
 from zarrix._codecs.bound import Binding, Config, DType
@@ -53,6 +53,9 @@ class CodecRow(NamedTuple):
         Binds the codec ``name`` to its input, if the engine needs more than the document says.
     bind_numcodecs : function, optional
         Binds the codec ``codec_id`` to its input; without it, the codec is called in Python.
+    bind_image : function, optional
+        Binds the codec to a chunk that is a picture. A result without a configuration is left to
+        numcodecs.
     native : str
         The engine's name of the codec ``codec_id``.
     left_to_numcodecs : bool
@@ -89,6 +92,7 @@ class CodecRow(NamedTuple):
     package: str = ""
     bind: Binding | None = None
     bind_numcodecs: Binding | None = None
+    bind_image: images.ImageBinding | None = None
     native: str = ""
     left_to_numcodecs: bool = False
     to_v3: Callable[[Config], dict[str, Any] | None] | None = None
@@ -118,6 +122,10 @@ def _gzip_to_v3(config: Config) -> dict[str, Any]:
 
 def _crc32c_to_v3(config: Config) -> dict[str, Any] | None:
     return {} if config.get("location") in (None, "end") else None
+
+
+def _set_options(config: Config) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if value is not None}
 
 
 def _complete_shuffle(given: Config, dtype: DType) -> dict[str, Any]:
@@ -362,6 +370,18 @@ CODECS: tuple[CodecRow, ...] = (
         options=_PCODEC,
         domain=domains.pcodec,
     ),
+    CodecRow(
+        kind="array-to-bytes",
+        name="imagecodecs_jpeg",
+        codec_id="imagecodecs_jpeg",
+        cls="JpegCodec",
+        package="imagecodecs, then imagecodecs.numcodecs.register_codecs()",
+        bind_image=images.jpeg,
+        to_v3=_set_options,
+        to_numcodecs=dict,
+        options={"level": (0, 100), "subsampling": None, "optimize": None},
+    ),
+    CodecRow(kind="array-to-bytes", name="jpeg", bind_image=images.jpeg_draft),
     # Called in Python, through zfpy: no crate builds the library.
     CodecRow(kind="array-to-bytes", name="zfp"),
     CodecRow(

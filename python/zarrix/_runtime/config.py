@@ -90,6 +90,10 @@ class Config:
         Whether a missing chunk reads as the fill value, as it does by default
         (``ZARRIX_READ_MISSING_CHUNKS``), or is a `ChunkNotFoundError`. It applies to arrays that
         are opened later, unless the call says otherwise.
+    lossy_writes : "refuse" or "reencode"
+        What a write of a part of a lossy chunk, such as a JPEG, does (``ZARRIX_LOSSY_WRITES``): it
+        is a `LossyWriteError`, the default, or encodes the chunk again, which also changes
+        elements that the call does not write.
     allow_pickle : bool
         Whether objects may be read by the codec ``pickle``, which executes stored code
         (``ZARRIX_ALLOW_PICKLE``). Off by default; ``allow_pickle=True`` allows it for a single
@@ -122,6 +126,7 @@ class Config:
         "_allow_pickle",
         "_default_zarr_format",
         "_durability",
+        "_lossy_writes",
         "_max_chunk_bytes",
         "_max_document_bytes",
         "_max_variable_chunk_bytes",
@@ -138,6 +143,7 @@ class Config:
         self._durability: Literal["process", "fsync"] = "process"
         self._write_empty_chunks: bool | None = None
         self._read_missing_chunks = True
+        self._lossy_writes: Literal["refuse", "reencode"] = "refuse"
         self._allow_pickle = False
         self._others: dict[str, Any] = {}
         memory = memory_bytes()
@@ -241,6 +247,18 @@ class Config:
     @read_missing_chunks.setter
     def read_missing_chunks(self, value: bool) -> None:
         self._read_missing_chunks = _yes_or_no("read_missing_chunks", value)
+
+    @property
+    def lossy_writes(self) -> str:
+        """What a write of a part of a lossy chunk does: ``"refuse"`` or ``"reencode"``."""
+        return self._lossy_writes
+
+    @lossy_writes.setter
+    def lossy_writes(self, value: Literal["refuse", "reencode"]) -> None:
+        if value not in ("refuse", "reencode"):
+            raise ValueError(f"lossy_writes must be 'refuse' or 'reencode', not {value!r}")
+        self._lossy_writes = value
+        _engine.set_reencodes_lossy(value == "reencode")
 
     @property
     def allow_pickle(self) -> bool:
@@ -529,6 +547,7 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "durability": str,
     "write_empty_chunks": _parse_bool,
     "read_missing_chunks": _parse_bool,
+    "lossy_writes": str,
     "allow_pickle": _parse_bool,
     "max_chunk_bytes": str,
     "max_variable_chunk_bytes": str,

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from zarrix._array.access import metadata_of
+from zarrix._codecs.images import is_image
 from zarrix._errors import ConversionError
 from zarrix._hierarchy.copy_store import copied
 from zarrix._stores.base import Store
@@ -39,6 +40,15 @@ def kept_options(encoded: Encoded, zarr_format: int, dtype: Any) -> dict[str, An
             "compressor": encoded.compressor,
             "order": "C",
         }
+    if encoded.compressor is not None and is_image(encoded.compressor["id"]):
+        # No checksum: the chunks are files, byte for byte.
+        picture = _in_v3(encoded.compressor)
+        return {
+            "chunks": encoded.chunks,
+            "filters": None,
+            "serializer": picture,
+            "compressors": None,
+        }
     codecs = [*(encoded.filters or []), *([encoded.compressor] if encoded.compressor else [])]
     options: dict[str, Any] = {
         "chunks": encoded.chunks,
@@ -55,6 +65,8 @@ def kept_options(encoded: Encoded, zarr_format: int, dtype: Any) -> dict[str, An
 def _in_v3(config: dict[str, Any]) -> dict[str, Any]:
     """The v3 codec that encodes the same bytes as a codec of numcodecs."""
     options = {name: value for name, value in config.items() if name != "id"}
+    if is_image(config["id"]):
+        return {"name": config["id"], "configuration": options}
     if config["id"] == "zstd":
         return {"name": "zstd", "configuration": {"level": options["level"], "checksum": False}}
     return {"name": f"numcodecs.{config['id']}", "configuration": options}

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 
+from zarrix._array.access import metadata_of
 from zarrix._array.dimension_names import names_of
+from zarrix._codecs.images import is_image
 from zarrix._errors import ConversionError
-from zarrix.convert._source import OpenFile, Region, Source, SourceArray, identity_of
+from zarrix.convert._encoded import key_in
+from zarrix.convert._source import (
+    Encoded,
+    OpenFile,
+    Part,
+    Region,
+    Source,
+    SourceArray,
+    identity_of,
+    natural,
+)
 
-__all__ = ["SUFFIXES", "decoded", "open_source", "save", "shape_and_dtype"]
+__all__ = ["SUFFIXES", "decoded", "open_listed", "open_source", "save", "shape_and_dtype"]
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
 _THREADS = 4
@@ -63,6 +76,33 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
     files = _listed(path, labels)
     if not files:
         raise ConversionError(f"{path} has no image ({', '.join(SUFFIXES)})")
+    source = _stacked(files, path, channels)
+    source.identity = [identity]
+    if labels == "folder":
+        known = sorted({one.parent.name for one in files})
+        values = np.array([known.index(one.parent.name) for one in files], "i4")
+        source.arrays["label"] = _small(values, values.dtype, 0)
+        source.arrays["label"].attributes = {"names": known}
+    return source
+
+
+def open_listed(files: list[Path], *, channels: str = "last") -> Source:
+    """Images as one array with a first axis of frames, in this order."""
+    library()
+    if channels not in ("first", "last"):
+        raise ConversionError("channels is 'first' or 'last'")
+    identity = []
+    for path in files:
+        file = OpenFile(path)
+        file.close()
+        identity.append(file.identity)
+    source = _stacked(files, Path(os.path.commonpath([one.parent for one in files])), channels)
+    source.identity = identity
+    return source
+
+
+def _stacked(files: list[Path], path: Path, channels: str) -> Source:
+    """An array of all files, and their names below ``path``."""
     found = [shape_and_dtype(one) for one in files]
     odd = [one for one, kind in zip(files, found, strict=True) if kind != found[0]]
     if odd:
@@ -70,7 +110,7 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
             f"{path}: {len(odd)} images differ from {files[0].name} ({found[0][0]} of "
             f"{found[0][1]}), the first is {odd[0].name}; import images of one kind"
         )
-    source = Source(str(path), {}, {"": {}}, identity=[identity])
+    source = Source(str(path), {}, {"": {}})
     palettes = [_palette_of(one) for one in files] if _is_indexed(files[0]) else []
     if palettes and any(one != palettes[0] for one in palettes):
         raise ConversionError(f"{path}: images have different palettes; convert them to RGB")
@@ -79,11 +119,6 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
         source.arrays["image"].attributes = {"palette": palettes[0]}
     names = np.array([os.path.relpath(one, path) for one in files], dtype=object)
     source.arrays["name"] = _small(names, str, "")
-    if labels == "folder":
-        known = sorted({one.parent.name for one in files})
-        values = np.array([known.index(one.parent.name) for one in files], "i4")
-        source.arrays["label"] = _small(values, values.dtype, 0)
-        source.arrays["label"].attributes = {"names": known}
     return source
 
 
@@ -108,9 +143,6 @@ def _small(values: Any, dtype: Any, fill: Any) -> SourceArray:
 
 
 def _listed(path: Path, labels: str | None) -> list[Path]:
-    # A circle otherwise: the module that opens sources imports that of formats.
-    from zarrix.convert._open import natural
-
     folders = [one for one in path.iterdir() if one.is_dir()] if labels == "folder" else [path]
     files = [
         one
@@ -204,13 +236,45 @@ def _frames(
     chunks = [min(n, 512) for n in one_shape]
     if len(shape) == 3:
         chunks[0 if first else 2] = shape[2]
+    pictures = None
+    # imagecodecs leaves out axes of length 1, by which a row of pixels would be another picture.
+    plain = dtype == np.uint8 and not first and shape[2:] in ((), (3,)) and min(shape[:2]) > 1
+    if plain and all(map(_is_jpeg, files)):
+        pictures = _as_chunks(files, shape, stacked)
     return SourceArray(
         extent, dtype, read,
         chunks=(1, *chunks) if stacked else tuple(chunks),
         dimension_names=["frame", *names] if stacked else names,
         sequential=stacked,
+        pictures=pictures,
         why_decoded="images are compressed in another way",
     )  # fmt: skip
+
+
+def _is_jpeg(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(3) == b"\xff\xd8\xff"
+
+
+def _as_chunks(files: list[Path], shape: tuple[int, ...], stacked: bool) -> Encoded:
+    """The files as chunks, byte for byte."""
+    outer = (1,) if stacked else ()
+    rest = (0,) * len(shape)
+
+    def find(coords: tuple[int, ...]) -> Part | None:
+        path = files[coords[0] if stacked else 0]
+        value = path.read_bytes()
+        return Part(coords, 0, len(value), value)
+
+    def listed() -> Iterator[Part]:
+        for number in range(len(files)):
+            part = find((number, *rest) if stacked else rest)
+            if part is not None:
+                yield part
+
+    file = OpenFile(files[0])
+    file.close()
+    return Encoded((*outer, *shape), None, {"id": "imagecodecs_jpeg"}, file, listed, find)
 
 
 def makes_folder(target: Path) -> bool:
@@ -218,12 +282,19 @@ def makes_folder(target: Path) -> bool:
     return target.suffix.lower() not in SUFFIXES
 
 
-def save(node: Any, path: Path, job: Any) -> None:
-    """Write an image of 2 or 3 axes, or a folder of numbered PNG files, one for each frame."""
-    image_of = library()
+def save(node: Any, path: Path, job: Any, *, keep_chunks: bool = False) -> None:
+    """Write an image of 2 or 3 axes, or a folder of numbered PNG files, one for each frame.
+
+    With ``keep_chunks``, chunks that are JPEG pictures become files, byte for byte, under the names
+    that an import has stored.
+    """
     array = job.arrays().get("image") if not hasattr(node, "shape") else node
     if array is None:
         raise ConversionError("a group is exported as images if it has an array 'image'")
+    if keep_chunks:
+        _save_chunks(node, array, path, job)
+        return
+    image_of = library()
     names = list(names_of(array))
     single = job.target.suffix.lower() in SUFFIXES
     frame = array.shape if single else array.shape[1:]
@@ -254,3 +325,54 @@ def save(node: Any, path: Path, job: Any) -> None:
     digits = max(6, len(str(array.shape[0])))
     for index in range(array.shape[0]):
         write(array[index], path / f"{index:0{digits}}.png")
+
+
+def _save_chunks(node: Any, array: Any, path: Path, job: Any) -> None:
+    """Write each chunk as a file; the checksum behind it, if it has one, is left out."""
+    # In v2, "bytes" stands before the codec.
+    every = [str(one["name"]) for one in metadata_of(array).codecs]
+    names = [name for name in every if name != "bytes"]
+    checked = names[1:] == ["crc32c"]
+    single = job.target.suffix.lower() in SUFFIXES
+    frame = array.shape if single else array.shape[1:]
+    whole = tuple(array.chunks) == (frame if single else (1, *frame))
+    if not names or not is_image(names[0]) or names[1:] not in ([], ["crc32c"]) or not whole:
+        raise ConversionError(
+            f"keep_chunks writes chunks that are one JPEG each, and the array has chunks of "
+            f"{array.chunks} by {', '.join(names)}"
+        )
+    rest = (0,) * len(frame)
+    if single:
+        path.write_bytes(_stored(array, rest, checked))
+        return
+    path.mkdir()
+    for index, name in enumerate(_names_of(node, array.shape[0])):
+        file = path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "xb") as made:
+            made.write(_stored(array, (index, *rest), checked))
+        job.done += 1
+
+
+def _stored(array: Any, coords: tuple[int, ...], checked: bool) -> Any:
+    key = key_in(array, coords)
+    value = array.chunk_store.get(key)
+    if value is None:
+        raise ConversionError(f"chunk {key!r} is not stored")
+    return memoryview(value)[:-4] if checked else value
+
+
+def _names_of(node: Any, count: int) -> list[str]:
+    """The names of the files, as an import has stored them, else numbers."""
+    stored = None if hasattr(node, "shape") else node.get("name")
+    if stored is None or stored.shape != (count,):
+        digits = max(6, len(str(count)))
+        return [f"{index:0{digits}}.jpg" for index in range(count)]
+    names = [str(name) for name in stored[:]]
+    for name in names:
+        pure = PurePath(name)
+        if not name or pure.is_absolute() or ".." in pure.parts or "\0" in name:
+            raise ConversionError(f"the array 'name' has {name!r}, which is not the name of a file")
+    if len(set(names)) != count:
+        raise ConversionError("the array 'name' has a name twice")
+    return names

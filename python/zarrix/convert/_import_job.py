@@ -132,9 +132,10 @@ class ImportJob:
         """Chunks, shards and codecs, as the arguments of `create_array`."""
         asked = self._asked
         options: dict[str, Any] = {"order": source_array.order, "compressor": asked["compressor"]}
-        self._keeps[name] = asked["keep_chunks"] and source_array.encoded is not None
-        if self._keeps[name] and source_array.encoded is not None:
-            return options | kept_options(source_array.encoded, self._format, source_array.dtype)
+        kept = source_array.keepable if asked["keep_chunks"] else None
+        self._keeps[name] = kept is not None
+        if kept is not None:
+            return options | kept_options(kept, self._format, source_array.dtype)
         options["chunks"], shards = _chunks(source_array, asked["chunks"]), asked["shards"]
         if asked["chunks"] is None:
             options["chunks"], found = layout(self._preset, source_array, options["chunks"])
@@ -209,8 +210,8 @@ class ImportJob:
             stored: set[tuple[int, ...]] = set()
             if resumed:
                 stored = {tuple(coords) for _, coords in io_of(self._arrays[name]).stored_chunks()}
-            if self._keeps[name] and one.encoded is not None:
-                store_parts(one.encoded, self._arrays[name], self._dest.store, stored)
+            if self._keeps[name] and one.keepable is not None:
+                store_parts(one.keepable, self._arrays[name], self._dest.store, stored)
                 result.done += 1
                 tell(result.done + result.kept, total)
                 continue

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from zarrix._errors import ConversionError
 from zarrix.convert._formats import open_source
-from zarrix.convert._source import Region, Source, SourceArray
+from zarrix.convert._options import check_options
+from zarrix.convert._source import Region, Source, SourceArray, natural
 
-__all__ = ["natural", "open_sources"]
+__all__ = ["open_sources"]
 
 _MOST_OPEN = 64
 
@@ -43,6 +44,8 @@ def open_sources(
     else:
         names = [os.fspath(one) for one in source]
     if stack is None and concat is None:
+        if len(names) != 1 and _are_images(names, format):
+            return _images(names, options)
         if len(names) != 1:
             raise ConversionError(
                 f"{len(names)} sources make one array with stack= (--stack NAME) or concat= "
@@ -54,10 +57,19 @@ def open_sources(
     return _Joined(names, format, options).source(stack, concat)
 
 
-def natural(name: str) -> list[Any]:
-    """A sort key in which ``frame10`` comes after ``frame9``."""
-    parts = re.split(r"(\d+)", os.fspath(name))
-    return [int(part) if part.isdecimal() else part for part in parts]
+def _are_images(names: list[str], format: str | None) -> bool:
+    # Import time: formats are imported when a file of them is opened.
+    from zarrix.convert._images import SUFFIXES
+
+    return format in (None, "images") and all(one.lower().endswith(SUFFIXES) for one in names)
+
+
+def _images(names: list[str], options: Mapping[str, Any]) -> Source:
+    # Import time, as above.
+    from zarrix.convert._images import open_listed
+
+    check_options(open_listed, options, "images", "read")
+    return open_listed([Path(one) for one in names], **options)
 
 
 def _reader(source_array: SourceArray, native: bool) -> Callable[[Region], Any]:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ __all__ = [
     "SourceArray",
     "UnkeptError",
     "identity_of",
+    "natural",
 ]
 
 Region = tuple[slice, ...]
@@ -66,7 +68,7 @@ class Encoded:
     filters, compressor
         Configurations of numcodecs; what v2 calls them.
     file : OpenFile
-        The file that the parts lie in.
+        The file that the parts lie in; not used for parts with a value.
     listed : function
         The chunks that the file says are stored, each as a `Part`.
     find : function
@@ -107,6 +109,9 @@ class SourceArray:
     sequential : bool
         Regions are read in order, each as complete rows of the first axis.
     encoded : Encoded, optional
+    pictures : Encoded, optional
+        Chunks that are copied if that is asked, as in ``encoded``. Otherwise the library of the
+        format decodes them, because it accepts more.
     why_decoded : str
         Why its chunks cannot be kept, if ``encoded`` is missing.
     native : function, optional
@@ -132,6 +137,7 @@ class SourceArray:
     dimension_names: Sequence[str | None] | None = None
     sequential: bool = False
     encoded: Encoded | None = None
+    pictures: Encoded | None = None
     why_decoded: str = "its format has no chunks"
     native: Callable[[Region], Any] | None = None
     stored: Callable[[], Iterable[tuple[int, ...]]] | None = None
@@ -142,6 +148,11 @@ class SourceArray:
     def itemsize(self) -> int:
         """Bytes of an element; for elements of variable length an estimate."""
         return self.dtype.itemsize if isinstance(self.dtype, np.dtype) else 64
+
+    @property
+    def keepable(self) -> Encoded | None:
+        """The chunks that can be copied as they are encoded; None if they have to be decoded."""
+        return self.encoded or self.pictures
 
     @property
     def extent(self) -> tuple[int, ...]:
@@ -320,3 +331,9 @@ class OpenFile:
     def close(self) -> None:
         """Close the file; it can be called again."""
         self._closing()
+
+
+def natural(name: str) -> list[Any]:
+    """A sort key in which ``frame10`` comes after ``frame9``."""
+    parts = re.split(r"(\d+)", os.fspath(name))
+    return [int(part) if part.isdecimal() else part for part in parts]

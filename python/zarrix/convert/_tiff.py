@@ -206,6 +206,8 @@ def _array(series: Any, file: OpenFile) -> SourceArray:
         )  # fmt: skip
         if pages.tiles_are_chunks:
             one.encoded = pages.encoded()
+        elif pages.picture is not None and pages.chunks:
+            one.pictures = pages.encoded()
     one.native = native_reader(series, one.read)
     palette = key.colormap
     if palette is not None:

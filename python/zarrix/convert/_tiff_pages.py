@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import itertools
 import math
@@ -19,6 +20,13 @@ __all__ = ["Pages", "native_reader"]
 
 _CODECS = {1: None, 8: {"id": "zlib", "level": 6}, 32946: {"id": "zlib", "level": 6},
            50000: {"id": "zstd", "level": 3}}  # fmt: skip
+_JPEG = 7
+# By photometric interpretation and samples: the color spaces of the tiles and of the pixels.
+_JPEG_SPACES: dict[tuple[int, int], dict[str, str]] = {
+    (1, 1): {},
+    (2, 3): {"colorspace_jpeg": "RGB", "colorspace_data": "RGB"},
+    (6, 3): {"colorspace_jpeg": "YCBCR", "colorspace_data": "RGB"},
+}
 # No program writes segments of so many bytes; a header that claims them is damaged.
 _MOST_SEGMENT = 2**31
 # What tifffile decodes at once to compare with: in memory, and in a temporary file.
@@ -116,6 +124,29 @@ class Pages:
         fits = key.is_tiled is False or len(self._page) in (2, 3)
         return bool(plain and whole and fits and self._outer is not None and self.chunks)
 
+    @property
+    def picture(self) -> dict[str, Any] | None:
+        """The codec of tiles that are JPEG pictures of chunks; None if they are not."""
+        key = self._key
+        whole = key.is_tiled or self._page[0] % self._tile[0] == 0
+        space = _JPEG_SPACES.get((int(key.photometric), int(key.samplesperpixel)))
+        if (
+            int(key.compression) != _JPEG
+            or space is None
+            or not whole
+            or self._dtype != np.uint8
+            or int(key.predictor) != 1
+            or int(key.imagedepth) != 1
+            or int(key.planarconfig) != 1
+            or self._outer is None
+            or key.jpegheader is not None
+        ):
+            return None
+        codec: dict[str, Any] = {"id": "imagecodecs_jpeg", **space}
+        if key.jpegtables is not None:
+            codec["tables"] = base64.b64encode(key.jpegtables).decode()
+        return codec
+
     def _check(self, page: Any) -> None:
         """Refuse a page with fewer segments than its header says, before any of them is visited."""
         found = min(len(page.dataoffsets), len(page.databytecounts))
@@ -146,7 +177,7 @@ class Pages:
                 if part is not None:
                     yield part
 
-        codec = _CODECS[int(self._key.compression)]
+        codec = self.picture or _CODECS[int(self._key.compression)]
         return Encoded(self.chunks or (), None, codec, self._file, parts, find)
 
     def _page_at(self, index: int) -> Any:

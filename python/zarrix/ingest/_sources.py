@@ -19,8 +19,7 @@ from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix.convert._file_store import FileStore, open_file
 from zarrix.convert._formats import format_of
-from zarrix.convert._open import natural
-from zarrix.convert._source import identity_of
+from zarrix.convert._source import identity_of, natural
 from zarrix.ingest._variables import Labelled, Variable, labelled, variables_of
 
 __all__ = ["Source", "open_sources"]

@@ -25,7 +25,7 @@ from zarrix._stores.remote.store import RemoteStore
 from zarrix._stores.zip import ZipStore
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._inside import split
-from zarrix.convert._open import natural
+from zarrix.convert._source import natural
 from zarrix.virtual._opener import Opener, check_of, file_check, split_url
 from zarrix.virtual._table import Source
 

@@ -6,6 +6,7 @@
 //! another implementation.
 
 pub(crate) mod compressors;
+pub(crate) mod images;
 pub(crate) mod lzma;
 pub(crate) mod native;
 pub(crate) mod numcodecs;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::compressors::{blosc, gzip, zstd};
 use super::options::Options;
 use super::row::{Input, Row};
-use super::{numcodecs, values};
+use super::{images, numcodecs, values};
 use crate::bitround::BitRound;
 use crate::byteswap::ByteSwap;
 use crate::checksum::{Algorithm, Checksum, Location};
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::packbits::{PackBits, Padding};
 
 /// All of them but those with a chain inside.
-pub(super) const CODECS: [Row; 10] = [
+pub(super) const CODECS: [Row; 11] = [
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
     ("zstd", &["level", "checksum"], zstd),
     ("gzip", &["level"], gzip),
@@ -36,6 +36,7 @@ pub(super) const CODECS: [Row; 10] = [
     ),
     ("scale_offset", &["offset", "scale", "dtype"], values::scale_offset),
     ("pcodec", numcodecs::PCODEC_KEYS, numcodecs::pcodec),
+    ("zarrix.jpeg", images::JPEG_KEYS, images::jpeg),
     ("zarrix.byteswap", &["word_bytes", "words", "runs"], byteswap),
 ];
 

@@ -14,6 +14,7 @@ use zarrix_codec::blosc::Frame;
 use crate::chunk::buffer::ReadBuffer;
 use crate::chunk::chunk_read::{ChunkRead, DecodeScratch};
 use crate::chunk::lengths::check_length;
+use crate::chunk::picture::decode_touched;
 use crate::chunk::planes::{decode_selected, is_partial};
 use crate::chunk::shard_index::Index;
 use crate::chunk::variable::decode_variable;
@@ -109,6 +110,11 @@ fn decode_elements(
         return Ok(());
     }
     let memory = Scratch::chunk_of(scratch.chunk, read.chunk.bytes)?;
+    if let Some((picture, stream)) = elements.chain.picture(encoded)? {
+        decode_touched(picture, stream, read, elements, (memory, scratch.chain))?;
+        scatter(memory, read, elements);
+        return Ok(());
+    }
     let Some(frame) = elements.chain.blocks(encoded)? else {
         elements.chain.decode_into(encoded, memory, scratch.chain)?;
         scatter(memory, read, elements);

@@ -5,8 +5,9 @@
 //! others are copied. A write of a complete chunk never reads the old one.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use zarrix_codec::ChainScratch;
+use zarrix_codec::{ChainScratch, CodecError};
 
 use crate::chunk::buffer::{Edit, WriteBuffer};
 use crate::chunk::lengths::check_length;
@@ -21,6 +22,14 @@ use crate::memory::strides::{Dim, Dims, Grid};
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, with_room};
+
+/// Whether a part of a lossy chunk may be replaced, which changes the rest of it.
+static REENCODES: AtomicBool = AtomicBool::new(false);
+
+/// Allows or refuses writes of parts of lossy chunks; they are refused at first.
+pub fn set_reencodes_lossy(allowed: bool) {
+    REENCODES.store(allowed, Ordering::Relaxed);
+}
 
 /// Replaces `out` by the new encoded bytes of the chunk; false if it is not to be stored.
 ///
@@ -54,6 +63,12 @@ fn encode_elements(
     let Scratch { chunk: memory, chain, .. } = s;
     if let Some(straight) = contiguous(chunk, elements, edit) {
         return encode_straight(elements, straight, edit.buffer, (memory, chain), out);
+    }
+    if let Some(codec) = elements.chain.lossy()
+        && !edit.covers_inside()
+        && !REENCODES.load(Ordering::Relaxed)
+    {
+        return Err(CodecError::Lossy { codec: codec.to_owned() });
     }
     let memory = Scratch::chunk_of(memory, chunk.bytes)?;
     let decoded = old.map(|old| {

@@ -8,6 +8,7 @@ pub(crate) mod codecs;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod lengths;
+pub(crate) mod picture;
 pub(crate) mod planes;
 pub(crate) mod shard_codec;
 pub(crate) mod shard_index;

@@ -1,0 +1,4 @@
+//! Codecs of images: a chunk is one picture, as a file of its own would have it.
+
+pub(crate) mod jpeg;
+pub(crate) mod jpeg_bands;

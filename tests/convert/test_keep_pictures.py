@@ -1,0 +1,209 @@
+"""JPEG files and tiles of TIFF as chunks: byte for byte in, and byte for byte out."""
+
+import hashlib
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from zarrix.errors import ConversionError
+
+Image = pytest.importorskip("PIL.Image")
+tifffile = pytest.importorskip("tifffile")
+
+
+def photograph(seed, height=48, width=40, channels=3):
+    y, x = np.mgrid[:height, :width]
+    waves = [127 + 100 * np.sin((x + seed) / 7 + k + y / 9) for k in range(channels)]
+    return np.stack(waves, -1).astype("u1")
+
+
+def write_folder(folder, count=4, **options):
+    """JPEG files of one size, and their digests by name."""
+    folder.mkdir()
+    found = {}
+    for n in range(count):
+        path = folder / f"photo {n}.jpg"
+        given = {"quality": 80 + n, "progressive": bool(n % 2), **options}
+        Image.fromarray(photograph(n)).save(path, **given)
+        found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("listed", [False, True])
+def test_files_become_chunks_and_files_again(tmp_path, zarr_format, listed):
+    digests = write_folder(tmp_path / "photos")
+    source = [tmp_path / "photos" / name for name in digests] if listed else tmp_path / "photos"
+    made = zarr.import_(
+        source, tmp_path / "p.zarr", keep_chunks=True, zarr_format=zarr_format, verify="full"
+    )
+    assert made.arrays["image"]["how"] == "chunks kept"
+    group = zarr.open(tmp_path / "p.zarr")
+    assert list(group["name"][:]) == list(digests)
+    for n, name in enumerate(digests):
+        pixels = np.asarray(Image.open(tmp_path / "photos" / name))
+        assert np.array_equal(group["image"][n], pixels)
+        assert np.array_equal(group["image"][n, 17:30, 5:20], pixels[17:30, 5:20])
+    kept = [bytes(value) for key, value in group.store.items() if "image/" in key]
+    stored = {hashlib.sha256(value).hexdigest() for value in kept}
+    assert set(digests.values()) <= stored
+    zarr.export(group, tmp_path / "again", format="images", keep_chunks=True)
+    again = {path.name: path for path in (tmp_path / "again").iterdir()}
+    assert digests == {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in again.items()
+    }
+
+
+def test_one_file_is_one_chunk(tmp_path):
+    write_folder(tmp_path / "photos", 1)
+    file = tmp_path / "photos" / "photo 0.jpg"
+    zarr.import_(file, tmp_path / "one.zarr", keep_chunks=True)
+    z = zarr.open(tmp_path / "one.zarr")
+    assert np.array_equal(z[...], np.asarray(Image.open(file)))
+    zarr.export(z, tmp_path / "out.jpg", keep_chunks=True)
+    assert (tmp_path / "out.jpg").read_bytes() == file.read_bytes()
+
+
+def test_what_we_encoded_comes_out_as_files_without_the_checksum(tmp_path):
+    pixels = np.stack([photograph(n) for n in range(3)])
+    z = zarr.create_array(
+        tmp_path / "z.zarr", data=pixels, chunks=(1, 48, 40, 3), compressors="jpeg:90"
+    )
+    zarr.export(z, tmp_path / "out", format="images", keep_chunks=True)
+    for n, path in enumerate(sorted((tmp_path / "out").iterdir())):
+        assert np.array_equal(np.asarray(Image.open(path)), z[n])
+
+
+def test_without_the_option_nothing_changes(tmp_path):
+    write_folder(tmp_path / "photos")
+    zarr.import_(tmp_path / "photos", tmp_path / "p.zarr")
+    group = zarr.open(tmp_path / "p.zarr")
+    assert "jpeg" not in str(group["image"].metadata.to_dict())
+
+
+def test_sizes_that_differ_are_named(tmp_path):
+    write_folder(tmp_path / "photos")
+    Image.fromarray(photograph(9, 50)).save(tmp_path / "photos" / "odd.jpg")
+    with pytest.raises(ConversionError, match="differ"):
+        zarr.import_(tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True)
+
+
+def test_a_picture_of_one_row_and_other_formats_are_encoded_anew(tmp_path):
+    for name, pixels in (("row.jpg", photograph(0, 1)), ("lossless.png", photograph(0))):
+        (tmp_path / name).mkdir()
+        Image.fromarray(pixels).save(tmp_path / name / name)
+        made = zarr.import_(tmp_path / name, tmp_path / f"{name}.zarr", keep_chunks=True)
+        assert "anew" in made.arrays["image"]["how"]
+        z = zarr.open(tmp_path / f"{name}.zarr")["image"]
+        assert np.array_equal(z[0], np.asarray(Image.open(tmp_path / name / name)))
+
+
+@pytest.mark.parametrize("name", ["../x.jpg", "/x.jpg", "", "a.jpg"])
+def test_names_that_leave_the_folder_are_refused(tmp_path, name):
+    write_folder(tmp_path / "photos", 2)
+    zarr.import_(tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True)
+    group = zarr.open(tmp_path / "p.zarr", mode="r+")
+    group["name"][:] = np.array(["a.jpg", name], dtype=object)
+    with pytest.raises(ConversionError, match="name"):
+        zarr.export(group, tmp_path / "out", format="images", keep_chunks=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_array_that_is_not_pictures_is_refused(tmp_path):
+    z = zarr.array(np.zeros((2, 8, 8, 3), "u1"), chunks=(1, 8, 8, 3))
+    with pytest.raises(ConversionError, match="one JPEG each"):
+        zarr.export(z, tmp_path / "out", format="images", keep_chunks=True)
+
+
+def tiled_tiff(path, tiles, grid, *, tables, photometric):
+    """A TIFF of JPEG tiles, written by hand: tifffile needs imagecodecs to write it."""
+    rows, columns = grid
+    tile = 64
+    values = [
+        (256, 4, 1, columns * tile - 10),
+        (257, 4, 1, rows * tile - 20),
+        (258, 3, 3, [8, 8, 8]),
+        (259, 3, 1, 7),
+        (262, 3, 1, photometric),
+        (277, 3, 1, 3),
+        (284, 3, 1, 1),
+        (322, 4, 1, tile),
+        (323, 4, 1, tile),
+        (324, 4, len(tiles), None),
+        (325, 4, len(tiles), [len(one) for one in tiles]),
+    ]
+    if photometric == 6:
+        values.append((530, 3, 2, [2, 2]))
+    if tables:
+        values.append((347, 7, len(tables), tables))
+    values.sort()
+    at = 8 + 2 + 12 * len(values) + 4
+    extra, entries = b"", []
+    sizes = {3: "H", 4: "I"}
+    lengths = {key: count * (1 if kind == 7 else struct.calcsize(sizes[kind]))
+               for key, kind, count, _ in values}  # fmt: skip
+    pixels_at = at + sum(n for n in lengths.values() if n > 4)
+    offsets = [pixels_at + sum(map(len, tiles[:n])) for n in range(len(tiles))]
+    for key, kind, count, value in values:
+        value = offsets if key == 324 else value
+        if kind == 7:
+            packed = value
+        else:
+            numbers = value if isinstance(value, list) else [value]
+            packed = struct.pack(f"<{count}{sizes[kind]}", *numbers)
+        if len(packed) > 4:
+            entries.append(struct.pack("<HHII", key, kind, count, at + len(extra)))
+            extra += packed
+        else:
+            entries.append(struct.pack("<HHI", key, kind, count) + packed.ljust(4, b"\0"))
+    head = b"II*\0" + struct.pack("<I", 8) + struct.pack("<H", len(entries))
+    path.write_bytes(head + b"".join(entries) + bytes(4) + extra + b"".join(tiles))
+
+
+def jpeg_of(pixels, **options):
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "JPEG", quality=90, **options)
+    return file.getvalue()
+
+
+def split_tables(stream):
+    """The tables of a stream as a stream of their own, and the stream without them."""
+    tables, rest, at = b"\xff\xd8", b"\xff\xd8", 2
+    while stream[at + 1] != 0xDA:
+        length = 2 + int.from_bytes(stream[at + 2 : at + 4], "big")
+        part = stream[at : at + length]
+        if stream[at + 1] in (0xC4, 0xDB):
+            tables += part
+        elif stream[at + 1] != 0xE0:
+            rest += part
+        at += length
+    return tables + b"\xff\xd9", rest + stream[at:]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_tiles_of_tiff_are_kept(tmp_path, apart, zarr_format):
+    whole = [jpeg_of(photograph(n, 64, 64), subsampling=2) for n in range(4)]
+    split = [split_tables(one) for one in whole]
+    tables = split[0][0] if apart else b""
+    tiles = [rest for _, rest in split] if apart else whole
+    tiled_tiff(tmp_path / "t.tif", tiles, (2, 2), tables=tables, photometric=6)
+    made = zarr.import_(
+        tmp_path / "t.tif", tmp_path / "t.zarr", keep_chunks=True, verify="none",
+        zarr_format=zarr_format,
+    )  # fmt: skip
+    assert made.arrays[""]["how"] == "chunks kept"
+    z = zarr.open(tmp_path / "t.zarr")
+    assert z.shape == (108, 118, 3)
+    pixels = [np.asarray(Image.open(io.BytesIO(one))) for one in whole]
+    want = np.vstack([np.hstack(pixels[:2]), np.hstack(pixels[2:])])
+    assert np.array_equal(z[...], want[:108, :118])
+    prefix = "c/" if zarr_format == 3 else ""
+    separator = "/" if zarr_format == 3 else "."
+    first = z.store[prefix + separator.join("000")]
+    assert bytes(first) == tiles[0]
+    document = json.loads(z.store["zarr.json" if zarr_format == 3 else ".zarray"])
+    assert ("tables" in str(document)) == apart
