@@ -147,8 +147,18 @@ def _undo(store: Store, intent: Intent) -> None:
         if space_of(metadata) != space:
             delete_keys(store, path, keys_beside(store, path, space, metadata))
     for path in sorted(intent.creates, reverse=True):
-        if nodes.find(store, path) is None:
+        if nodes.find(store, path) is None and _may_have_made(store, path, intent):
             remove_chunks(store, path)
+
+
+def _may_have_made(store: Store, path: str, intent: Intent) -> bool:
+    """Whether a commit can have made the folder of a node: in a group, and not as a link."""
+    while path in intent.creates:
+        folder = store._folder_at(path)
+        if not path or (folder is not None and os.path.islink(folder)):
+            return False
+        path = path.rpartition("/")[0]
+    return nodes.has_group(store, path)
 
 
 def remove_chunks(store: Store, path: str) -> None:

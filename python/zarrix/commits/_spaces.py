@@ -109,13 +109,20 @@ def keys_in(store: Store, path: str, space: KeySpace, ndim: int) -> list[str]:
 
 
 def delete_keys(store: Store, path: str, keys: list[str]) -> int:
-    """Delete chunks of an array that no reader looks at, and the folders that they leave empty."""
+    """Delete chunks of an array that no reader looks at, and the folders that they leave empty.
+
+    What is behind a symbolic link in the array's folder stays: no commit has stored it.
+    """
     folder = store._folder_at(path) or ""
     top = store.engine_path(path)
-    deleted = sum(store._engine.delete(key, fsync=store.syncs, locks=False) for key in keys)
-    names = {key[len(top) + 1 if top else 0 :].rpartition("/")[0] for key in keys}
+    start = len(top) + 1 if top else 0
+    names = {key[start:].rpartition("/")[0] for key in keys}
     above = {"/".join(name.split("/")[:depth]) for name in names for depth in range(1, 33) if name}
-    for name in sorted(above, key=len, reverse=True) if folder else ():
+    ordered = sorted(above, key=len, reverse=True) if folder else []
+    links = tuple(f"{name}/" for name in ordered if os.path.islink(os.path.join(folder, name)))
+    own = [key for key in keys if not key[start:].startswith(links)] if links else keys
+    deleted = sum(store._engine.delete(key, fsync=store.syncs, locks=False) for key in own)
+    for name in ordered:
         with contextlib.suppress(OSError):
             os.rmdir(os.path.join(folder, name))
     return deleted

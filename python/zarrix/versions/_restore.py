@@ -336,10 +336,9 @@ class _Change:
     def _set_attributes(self, stage: Any, path: str) -> None:
         if self._format == 2:
             key, stored = key_of(path, ZATTRS), self._old[path].get(ZATTRS)
-            if stored is not None:
-                stage[key] = stored
-            elif key in stage:
-                del stage[key]
+            if stored is not None or key in stage:
+                # A commit deletes documents with their nodes alone.
+                stage[key] = b"{}" if stored is None else stored
         elif path not in self.done.replaced:
             key = key_of(path, ZARR_JSON)
             members = self._parsed(path, {ZARR_JSON: stage[key]}, ZARR_JSON)
