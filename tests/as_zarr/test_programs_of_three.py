@@ -266,3 +266,16 @@ print("done")
         cwd=tmp_path,
     )
     assert done.stdout == "done\n", done.stderr
+
+
+def test_metadata_of_groups_gives_its_documents() -> None:
+    from zarrix.core.metadata import GroupMetadata
+
+    for zarr_format in (2, 3):
+        store: dict[str, bytes] = {}
+        root = zarr.create_group(store, attributes={"site": "Kiel"}, zarr_format=zarr_format)
+        found = root.metadata.to_buffer_dict()
+        assert {name: one.to_bytes() for name, one in found.items()} == store
+        made = GroupMetadata(attributes={"site": "Kiel"}, zarr_format=zarr_format).to_buffer_dict()
+        again = zarr.open_group({name: one.to_bytes() for name, one in made.items()}, mode="r")
+        assert dict(again.attrs) == {"site": "Kiel"}

@@ -22,6 +22,8 @@ TIERS: dict[str, dict[str, str]] = {
     "imports and reads": {
         "icechunk, obstore": "their stores",
         "kerchunk": "readers of references, not writers",
+        "tifffile": "aszarr=True",
+        "virtualizarr": "reading from a ManifestStore",
     },
 }
 """By promise: the projects, and what of each."""

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import Format
-from zarrix._stores.keys import GROUP_DOCUMENT
+from zarrix._runtime.buffers import default_buffer_prototype
+from zarrix._stores.keys import GROUP_DOCUMENT, ZATTRS
 
 __all__ = ["GROUP_ENCODERS", "GroupMetadata"]
 
@@ -70,6 +72,36 @@ class GroupMetadata:
         """
         members: dict[str, Any] = json.loads(GROUP_ENCODERS[self.zarr_format](self))
         return members
+
+    def to_buffer_dict(self, prototype: Any = None) -> dict[str, Any]:
+        """The documents as buffers, as zarr-python 3 stores them.
+
+        Parameters
+        ----------
+        prototype : BufferPrototype, optional
+            The class of the buffers.
+
+        Returns
+        -------
+        dict of str to Buffer
+            In v2 with the attributes, if there are any.
+
+        Raises
+        ------
+        TypeError
+            An attribute cannot be written as JSON.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> [*zarr.create_group().metadata.to_buffer_dict()]
+        ['zarr.json']
+        """
+        documents = {self.document_name: GROUP_ENCODERS[self.zarr_format](self)}
+        if self.zarr_format == 2 and self.attributes:
+            documents[ZATTRS] = json_dumps(self.attributes)
+        made = (prototype or default_buffer_prototype()).buffer
+        return {name: made.from_bytes(text) for name, text in documents.items()}
 
 
 # Pickles name a class by its module: a public one, which does not move.

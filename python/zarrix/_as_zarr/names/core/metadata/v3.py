@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from zarrix._as_zarr.names.core.common import parse_shapelike
 from zarrix._metadata.array import ArrayV3Metadata
 from zarrix._metadata.chunk_parts import ChunkGrid
 
-__all__ = ["ArrayV3Metadata", "RectilinearChunkGridMetadata", "RegularChunkGridMetadata"]
+__all__ = [
+    "ArrayV3Metadata",
+    "RectilinearChunkGridMetadata",
+    "RegularChunkGridMetadata",
+    "parse_dimension_names",
+    "parse_shapelike",
+]
+
+
+def parse_dimension_names(data: Any) -> tuple[str | None, ...] | None:
+    """Names of axes as a tuple; None stays None."""
+    if data is None:
+        return None
+    if isinstance(data, Iterable) and all(isinstance(one, str | None) for one in [*data]):
+        return tuple(data)
+    raise TypeError(f"Expected either None or an iterable of str, got {type(data)}")
 
 
 class _GridOfOneKind(type):
