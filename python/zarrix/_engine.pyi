@@ -509,16 +509,27 @@ class ObjectStore(Store):
     def lifecycle(self) -> str | None:
         """The rules by which the bucket deletes values and versions, as XML; None without any."""
 
-    def list_versions(self, prefix: str) -> VersionPages:
-        """The latest version of each value below ``prefix``, in the order of keys."""
+    def list_versions(
+        self, prefix: str, spaces: Sequence[tuple[str, int, str]], *, earlier: bool = False
+    ) -> VersionPages:
+        """The latest version of each value below ``prefix``, in the order of keys, or all of them.
 
-    def fetch_versions(
-        self, requests: Sequence[tuple[str, str, list[tuple[int, int]] | int | None]]
-    ) -> list[tuple[bytes, int] | None]:
-        """The bytes, and the length of the whole value, of parts of versions.
+        Keys are canonical. ``spaces`` are the path of an array, its number of axes, and the name
+        of its key space; other values below an array are left out.
+        """
 
-        A request is a key, a version, and a part: None for all, ranges, or a number of bytes from
-        the beginning or, if it is negative, up to the end. None is a version that is gone.
+    def at_version(
+        self,
+        name: str,
+        firsts: Sequence[str],
+        spaces: Sequence[tuple[str, int, str]],
+        load: Callable[[int], Sequence[tuple[str, int, str, str]]],
+    ) -> Store:
+        """The store of a version of the objects, for reading.
+
+        ``name`` differs for different versions. ``firsts`` are the first keys of its pages of rows,
+        and ``load`` returns a page by its number. ``spaces`` are those in which keys are not
+        canonical; the numbers of axes do not matter.
         """
 
     def copy_if(

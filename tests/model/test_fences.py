@@ -14,7 +14,7 @@ that no late holder can create it. A test leaves out each of them, and must find
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pytest
@@ -33,6 +33,9 @@ class Rules:
     tags_are_unique: bool = True
     # Whether every committer has other bytes in each chunk that is not of the fill value.
     others_differ: bool = True
+    # Whether the server itself refuses a replacement from the moment on at which the claim may be
+    # taken over: a signed put that ends then, by the server's clock.
+    puts_end_with_claim: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,9 @@ def steps(
         case "read claim":
             yield stored, replace(committer, step="replace" if stored.claim == owner else "lost")
         case "replace":
+            if rules.puts_end_with_claim and stored.claim != owner:
+                yield stored, replace(committer, step="lost")
+                return
             found = stored.chunk(key)
             if found is not None and tag_of(found, rules) == committer.chunk_tag:
                 yield stored.with_chunk(key, value), next_chunk(committer, owner, rules)
@@ -232,3 +238,40 @@ def test_three_committers_are_not_apart_where_equal_bytes_have_equal_tags() -> N
     then that of a later committer. `zarrix.commits` bounds how long the second may rest.
     """
     assert search(3, Rules(tags_are_unique=False))[2] is not None
+
+
+def test_three_committers_are_apart_where_puts_end_before_a_takeover() -> None:
+    """What it would take: the last moment of a put is that of the last beat and the patience, both
+    by the server's clock. A put that is signed for a part of the patience before its committer
+    looks at the claim is not enough: the claim may be nearly as old as the patience at that look,
+    so that another takes it over while the put is still valid.
+    """
+    for others_differ in (True, False):
+        rules = Rules(tags_are_unique=False, others_differ=others_differ, puts_end_with_claim=True)
+        states, rows, found = search(3, rules)
+        assert found is None
+        assert rows == {0, 1, 2, 3}
+        assert states > 5000
+
+
+def late_puts(end: Callable[[int], int], patience: int) -> list[tuple[int, int, int]]:
+    """Puts that a server takes although the claim of their committer was taken over.
+
+    The last beat is at 0, so that another takes over from ``patience`` on. A put is signed, then
+    its committer sees its own claim, and then the put is sent; ``end`` is its last moment, from
+    that of its signature.
+    """
+    moments = range(2 * patience)
+    return [
+        (signed, look, put)
+        for signed in range(patience)
+        for look in range(signed, patience)
+        for put in moments
+        if look <= put < end(signed) and put >= patience
+    ]
+
+
+def test_a_put_has_to_end_with_the_claim_and_not_some_time_after_its_signature() -> None:
+    patience = 16
+    assert late_puts(lambda signed: signed + patience // 4, patience)
+    assert late_puts(lambda signed: patience, patience) == []

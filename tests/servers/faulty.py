@@ -192,8 +192,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._send(200, b"", {"ETag": self._etag(body)})
         return None
 
+    def _stored(self, key: str) -> tuple[bytes, dict[str, str]] | None:
+        return self.faulty.values.get(key)
+
     def _get(self, key: str) -> None:
-        stored = self.faulty.values.get(key)
+        stored = self._stored(key)
         if stored is None:
             return self._error(404, "NoSuchKey")
         value, kept = stored

@@ -81,6 +81,7 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
             named(py, "MetadataError", &message)
         }
         StoreError::Unconditional { .. } => named(py, "NotAtomicError", &error.to_string()),
+        StoreError::VersionLost { .. } => named(py, "VersionLostError", &error.to_string()),
         StoreError::Busy { .. } => named(py, "StoreBusyError", &error.to_string()),
         StoreError::Closed { .. } => PyValueError::new_err(error.to_string()),
         StoreError::Damaged { .. } => named(py, "CorruptStoreError", &error.to_string()),

@@ -10,7 +10,7 @@ use zarrix_store::{Bucket, CredentialSource, Fresh, Service};
 use crate::callback;
 use crate::store::{Store, told};
 use crate::store_call::detached;
-use crate::versions::{self, VersionPages, VersionPart, VersionRequestArg};
+use crate::versions::{self, SpaceRow, VersionPages};
 use crate::workers;
 
 #[pyclass(frozen, extends = Store, module = "zarrix._engine")]
@@ -133,16 +133,26 @@ impl ObjectStore {
         detached(py, || self.store.lifecycle())
     }
 
-    fn list_versions(&self, prefix: &str) -> PyResult<VersionPages> {
-        VersionPages::new(&self.store, prefix)
+    #[pyo3(signature = (prefix, spaces, *, earlier = false))]
+    fn list_versions(
+        &self,
+        prefix: &str,
+        spaces: Vec<SpaceRow>,
+        earlier: bool,
+    ) -> PyResult<VersionPages> {
+        VersionPages::new(&self.store, prefix, versions::spaces(spaces), earlier)
     }
 
-    fn fetch_versions<'py>(
+    fn at_version(
         &self,
-        py: Python<'py>,
-        requests: Vec<VersionRequestArg>,
-    ) -> PyResult<Vec<VersionPart<'py>>> {
-        versions::fetch(py, &self.store, &requests)
+        py: Python<'_>,
+        name: &str,
+        firsts: Vec<String>,
+        spaces: Vec<SpaceRow>,
+        load: Py<PyAny>,
+    ) -> PyResult<Py<Store>> {
+        let store = versions::pinned(&self.store, name, (firsts, spaces), load);
+        Py::new(py, Store::new(store))
     }
 
     #[pyo3(signature = (source, target, *, tag = None, version = None, replaces = false))]

@@ -125,6 +125,16 @@ pub enum StoreError {
         /// The key or address of the value.
         path: String,
     },
+    /// A version of a value is gone; what is stored now is never read in its place.
+    #[error("the version {version:?} of {path} is gone: {reason}")]
+    VersionLost {
+        /// The address of the value.
+        path: String,
+        /// The name that the server gave the version.
+        version: String,
+        /// How that was found out.
+        reason: String,
+    },
     /// A store outside of this crate failed; the source is its own error.
     #[error("store failed at {key:?}: {source}")]
     Foreign {

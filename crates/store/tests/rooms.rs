@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 8] = [
     &["files", "listing", "ranges"],
     &["store"],
     &["lock"],
-    &["carrier", "key", "process"],
+    &["carrier", "key", "key_space", "process"],
     &["sys"],
     &["error", "generation", "tagged"],
 ];

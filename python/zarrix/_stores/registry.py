@@ -36,6 +36,8 @@ OPENERS: dict[str, str] = {
         f"icechunk+{scheme}://": "zarrix._stores.icechunk:of_url"
         for scheme in ("file", "memory", *SERVER_SCHEMES)
     },
+    # A version of a hierarchy in a bucket: ``version+s3://bucket/path@name``.
+    **{f"version+{scheme}://": "zarrix.versions._open:of_url" for scheme in ("s3", "s3a")},
     "://": "zarrix._stores.fsspec:of_url",
     # Local paths by suffix; all others are directories.
     ".zip": "zarrix._stores.zip:of_path",

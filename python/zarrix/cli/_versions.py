@@ -17,10 +17,14 @@ def resolved(path: str) -> str:
     """The folder of the version that ``PATH@NAME`` names; every other path as it is.
 
     An existing path of that name wins. A path in the version follows its name, or precedes the
-    sign: ``data.zarr@v1/a`` and ``data.zarr/a@v1`` are the same array.
+    sign: ``data.zarr@v1/a`` and ``data.zarr/a@v1`` are the same array. In a bucket, only the root
+    of a version has such a path.
     """
-    if "@" not in path or is_url(path) or os.path.lexists(path):
+    if "@" not in path or os.path.lexists(path):
         return path
+    if is_url(path):
+        is_version = path.startswith(("s3://", "s3a://")) and "/" not in path.rpartition("@")[2]
+        return f"version+{path}" if is_version else path
     # Import time: few paths have the sign.
     from zarrix.versions._home import home_of, inside_of
 

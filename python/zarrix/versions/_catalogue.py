@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
-from zarrix._errors import MetadataError
+from zarrix._errors import MetadataError, NotAtomicError
 from zarrix._metadata.checks import members_of
 from zarrix._stores.base import Store
 from zarrix._stores.labels import place
@@ -23,6 +23,7 @@ __all__ = [
     "How",
     "Version",
     "all_versions",
+    "create_version",
     "find_version",
     "locked",
     "names_of",
@@ -253,6 +254,22 @@ def store_pages(store: Store, pages: list[Page]) -> None:
 def store_version(store: Store, version: Version) -> None:
     """Store the document of a version: from then on it exists."""
     store[document_key(version.name)] = _encoded(version)
+
+
+def create_version(store: Store, version: Version) -> bool:
+    """Store the document of a version, unless there is one; returns whether it did."""
+    key, document = document_key(version.name), _encoded(version)
+    try:
+        outcome = store.put_if(key, document, None)
+    except NotAtomicError:
+        # Its server ignores conditions, so that the last of two calls at once would win.
+        if key in store:
+            return False
+        store[key] = document
+        return True
+    if outcome.result == "unclear":
+        return bool(store._value(key) == document)
+    return outcome.is_stored
 
 
 def remove_unnamed_pages(store: Store) -> int:

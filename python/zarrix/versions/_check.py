@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Literal, NamedTuple
 
@@ -13,13 +14,18 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import CorruptStoreError, MetadataError, VersionLostError
 from zarrix._stores.local import LocalStore
 from zarrix.versions._catalogue import Version, find_version, names_of, read_version
+from zarrix.versions._check_objects import check_objects
 from zarrix.versions._documents import read_documents, spaces_of
 from zarrix.versions._expire import remove_leftovers
-from zarrix.versions._home import Home
+from zarrix.versions._home import Home, ServerHome
 from zarrix.versions._names import document_key
 from zarrix.versions._pages import Row, made_pages, read_rows, rows_in
 
 __all__ = ["VersionCheck", "VersionProblem", "check_versions"]
+
+
+_Kind = Literal["changed", "lost", "added", "broken"]
+_Found = Callable[[_Kind, str], None]
 
 
 class VersionProblem(NamedTuple):
@@ -111,7 +117,7 @@ class VersionCheck:
 
 
 def check_versions(
-    home: Home, name: str | None, *, clean: bool, progress: bool | Progress
+    home: Home | ServerHome, name: str | None, *, clean: bool, progress: bool | Progress
 ) -> VersionCheck:
     """Compare what is stored of versions with their pages."""
     checked = VersionCheck()
@@ -130,8 +136,8 @@ def check_versions(
     return checked
 
 
-def _check(home: Home, name: str, checked: VersionCheck) -> None:
-    def found(kind: Literal["changed", "lost", "added", "broken"], key: str) -> None:
+def _check(home: Home | ServerHome, name: str, checked: VersionCheck) -> None:
+    def found(kind: _Kind, key: str) -> None:
         checked.problems.append(VersionProblem(name, kind, key))
 
     try:
@@ -144,25 +150,31 @@ def _check(home: Home, name: str, checked: VersionCheck) -> None:
         return
     checked.versions += 1
     checked.keys += version.keys
+    rows = _rows(home, version, found)
+    if isinstance(home, ServerHome):
+        check_objects(home, version, rows, found)
+        return
     stored = _stored_rows(home, version)
-    for page in version.pages:
-        try:
-            rows = read_rows(home.versions, page)
-        except VersionLostError:
-            found("lost", f"the rows from {page.first!r} on")
-            continue
-        except CorruptStoreError:
-            found("broken", f"the rows from {page.first!r} on")
-            continue
-        for row in rows:
-            here = stored.pop(row[0], None)
-            if here is None:
-                found("lost", row[0])
-            elif not _is_same(row, here):
-                found("changed", row[0])
+    for row in rows:
+        here = stored.pop(row[0], None)
+        if here is None:
+            found("lost", row[0])
+        elif not _is_same(row, here):
+            found("changed", row[0])
     if not any(problem.version == name and " " in problem.key for problem in checked.problems):
         for key in sorted(stored):
             found("added", key)
+
+
+def _rows(home: Home | ServerHome, version: Version, report: _Found) -> Iterator[Row]:
+    """The rows of the pages that can be read."""
+    for page in version.pages:
+        try:
+            yield from read_rows(home.versions, page)
+        except VersionLostError:
+            report("lost", f"the rows from {page.first!r} on")
+        except CorruptStoreError:
+            report("broken", f"the rows from {page.first!r} on")
 
 
 def _stored_rows(home: Home, version: Version) -> dict[str, Row]:

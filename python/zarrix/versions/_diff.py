@@ -6,9 +6,9 @@ Pages with the same hash have the same rows, and are not read. The rest is merge
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from zarrix import _engine
 from zarrix._array.access import metadata_of
@@ -20,8 +20,10 @@ from zarrix._stores.keys import DOCUMENTS, key_of
 from zarrix._stores.path import normalize_storage_path
 from zarrix.versions._catalogue import Version, find_version
 from zarrix.versions._documents import read_documents, spaces_of
-from zarrix.versions._home import Home
-from zarrix.versions._pages import PageRow, Row, made_pages, read_lines, rows_in
+from zarrix.versions._home import Home, ServerHome
+from zarrix.versions._objects import listed_pages
+from zarrix.versions._open import store_of
+from zarrix.versions._pages import Page, PageRow, Row, made_pages, read_lines, rows_in
 from zarrix.versions._snapshot import SKIPPED
 
 __all__ = ["LIVE", "VersionDiff", "compare"]
@@ -62,7 +64,7 @@ class VersionDiff:
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    _folders: tuple[str, str] = field(repr=False, compare=False, default=("", ""))
+    _stores: tuple[Any, ...] = field(repr=False, compare=False, default=())
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
@@ -122,9 +124,9 @@ class VersionDiff:
         return boxes
 
     def _array(self, path: str) -> Array:
-        for folder in reversed(self._folders):
+        for store in reversed(self._stores):
             try:
-                node = open_node(folder, mode="r", path=path)
+                node = open_node(store, mode="r", path=path)
             except PathNotFoundError:
                 continue
             if isinstance(node, Array):
@@ -220,7 +222,7 @@ def _boxes(chunks: Iterable[tuple[int, ...]], axes: int) -> list[list[tuple[int,
     return sorted(boxes)
 
 
-def compare(home: Home, first: str, second: str) -> VersionDiff:
+def compare(home: Home | ServerHome, first: str, second: str) -> VersionDiff:
     """Compare two states, each a version or the live hierarchy."""
     versions = [
         None if name == LIVE else find_version(home.versions, name, home.folder)
@@ -235,29 +237,24 @@ def compare(home: Home, first: str, second: str) -> VersionDiff:
         added=sorted(after.keys() - before.keys()),
         removed=sorted(before.keys() - after.keys()),
         changed=sorted(key for key in before.keys() & after.keys() if before[key] != after[key]),
-        _folders=(_folder(home, versions[0]), _folder(home, versions[1])),
+        _stores=tuple(home.live if one is None else store_of(home, one) for one in versions),
     )
 
 
-def _folder(home: Home, version: Version | None) -> str:
-    return home.root if version is None else os.path.join(home.folder, version.name)
-
-
 def _different_rows(
-    home: Home, versions: list[Version | None], digests: bool
+    home: Home | ServerHome, versions: list[Version | None], digests: bool
 ) -> tuple[list[Row], list[Row]]:
     """The rows that only one of the states has; pages that both have are not read."""
+    stored = [{page.digest: page for page in one.pages} if one else {} for one in versions]
     first, second = (
-        _live_pages(home, digests)
-        if version is None
-        else {page.digest: page for page in version.pages}
-        for version in versions
+        _live_pages(home, digests, known=other) if version is None else own
+        for version, own, other in zip(versions, stored, reversed(stored), strict=True)
     )
     old, new = _lines(home, first, second), _lines(home, second, first)
     return _rows(old - new), _rows(new - old)
 
 
-def _lines(home: Home, own: Pages, other: Pages) -> set[bytes]:
+def _lines(home: Home | ServerHome, own: Pages, other: Pages) -> set[bytes]:
     found: set[bytes] = set()
     for digest, page in own.items():
         if digest not in other:
@@ -270,7 +267,15 @@ def _rows(lines: set[bytes]) -> list[Row]:
     return list(rows_in(b"\n".join(lines), ascend=False))
 
 
-def _live_pages(home: Home, digests: bool) -> Pages:
-    tree = _engine.CarriedTree(home.root, None, "copy", skipped=SKIPPED, digests=digests)
-    tree.take("", spaces_of(read_documents(home.live)))
-    return {page.row.digest: page.lines for page in made_pages(tree.pages())}
+def _live_pages(
+    home: Home | ServerHome, digests: bool, known: Mapping[str, PageRow]
+) -> Mapping[str, PageRow | bytes]:
+    """The pages of the hierarchy as it is; of those that are ``known``, the lines are not held."""
+    spaces = spaces_of(read_documents(home.live))
+    if isinstance(home, ServerHome):
+        pages: Iterable[Page] = listed_pages(home, spaces)
+    else:
+        tree = _engine.CarriedTree(home.root, None, "copy", skipped=SKIPPED, digests=digests)
+        tree.take("", spaces)
+        pages = made_pages(tree.pages())
+    return {page.row.digest: page.row if page.row.digest in known else page.lines for page in pages}

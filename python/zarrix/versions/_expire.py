@@ -15,8 +15,9 @@ from zarrix.versions._catalogue import (
     locked,
     remove_unnamed_pages,
 )
-from zarrix.versions._home import Home
+from zarrix.versions._home import Home, ServerHome
 from zarrix.versions._names import document_key
+from zarrix.versions._old_pages import remove_old_pages
 from zarrix.versions._snapshot import discard
 
 __all__ = ["delete_version", "expired_versions", "remove_leftovers"]
@@ -26,13 +27,16 @@ _AGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
-def delete_version(home: Home, name: str) -> None:
+def delete_version(home: Home | ServerHome, name: str) -> None:
     """Delete a version: its document, its folder, and the pages that no other version has."""
 
     def delete() -> None:
         # Another process may have deleted it.
         find_version(home.versions, name, home.folder)
         del home.versions[document_key(name)]
+        if isinstance(home, ServerHome):
+            # Its pages stay for a day: a version that is being made may share them.
+            return
         folder = os.path.join(home.folder, name)
         if os.path.lexists(folder):
             discard(home, folder)
@@ -44,7 +48,7 @@ def delete_version(home: Home, name: str) -> None:
 
 
 def expired_versions(
-    home: Home,
+    home: Home | ServerHome,
     keep_last: int | None,
     keep_daily: int | None,
     older_than: str | None,
@@ -79,8 +83,10 @@ def _age(text: str) -> timedelta:
     return timedelta(seconds=float(found[1]) * _SECONDS[found[2]])
 
 
-def remove_leftovers(home: Home) -> list[str]:
+def remove_leftovers(home: Home | ServerHome) -> list[str]:
     """Remove what killed calls have left, once it is so old that no call uses it."""
+    if isinstance(home, ServerHome):
+        return remove_old_pages(home.versions)
     removed = []
     for name in home.versions._engine.leftovers(""):
         folder = os.path.join(home.folder, name)

@@ -11,10 +11,13 @@ from zarrix._hierarchy.group import Group
 from zarrix._stores.base import Store
 from zarrix._stores.keys import VERSIONS_SUFFIX
 from zarrix._stores.local import LocalStore
+from zarrix._stores.open import as_store
 from zarrix._stores.overlap import refuse_overlap
+from zarrix._stores.path import is_url
+from zarrix._stores.remote.store import RemoteStore, RemoteZipStore
 from zarrix.operate._place import locate, nothing_at, place_of
 
-__all__ = ["Home", "home_of", "inside_of"]
+__all__ = ["Home", "ServerHome", "home_at", "home_of", "inside_of", "require_root"]
 
 
 class Home(NamedTuple):
@@ -35,6 +38,63 @@ class Home(NamedTuple):
     root: str
     versions: LocalStore
     folder: str
+
+
+class ServerHome(NamedTuple):
+    """A hierarchy in a bucket, and the store of its versions.
+
+    Attributes
+    ----------
+    live : RemoteStore
+        The hierarchy.
+    root : str
+        Its URL.
+    versions : Store
+    folder : str
+        The URL of the versions.
+    """
+
+    live: RemoteStore
+    root: str
+    versions: Store
+    folder: str
+
+    @property
+    def beside(self) -> RemoteStore | None:
+        """The store of the versions, if it is in the same bucket."""
+        one = self.versions
+        is_there = isinstance(one, RemoteStore) and one.address.bucket == self.live.address.bucket
+        return one if is_there and isinstance(one, RemoteStore) else None
+
+
+def home_at(
+    target: Any,
+    versions: Any = None,
+    storage_options: Mapping[str, Any] | None = None,
+    durability: str | None = None,
+) -> Home | ServerHome:
+    """The home of the hierarchy, on disk or in a bucket; otherwise as `home_of`."""
+    store, path = inside_of(target, storage_options)
+    if not isinstance(store, RemoteStore) or isinstance(store, RemoteZipStore):
+        return home_of(target, versions, storage_options, durability)
+    if path:
+        raise ValueError(
+            f"versions are of a whole hierarchy, and {path!r} is inside of one: pass its root, "
+            f"{store.url}"
+        )
+    if versions is None and not store.address.prefix:
+        raise ValueError(
+            f"{store.url} is a whole bucket, and has no place beside it: pass versions=, such as "
+            "'s3://another-bucket/versions'"
+        )
+    beside = (
+        store._at_url(store.url.rstrip("/") + VERSIONS_SUFFIX)
+        if versions is None
+        else (as_store(versions, storage_options if is_url(str(versions)) else None))
+    )
+    refuse_overlap("keep versions in", (beside, ""), [(store, "")])
+    folder = beside.url if isinstance(beside, RemoteStore) else repr(beside)
+    return ServerHome(store, store.url, beside, folder)
 
 
 def home_of(
@@ -78,7 +138,7 @@ def inside_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> 
     return location.store, location.path
 
 
-def require_root(home: Home) -> None:
+def require_root(home: Home | ServerHome) -> None:
     """Raise `PathNotFoundError` unless there is a node."""
     if locate(home.live).find() is None:
         raise nothing_at(home.live, "")

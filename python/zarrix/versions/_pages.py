@@ -16,7 +16,9 @@ from zarrix._stores.base import Store
 from zarrix.versions._names import page_key
 
 __all__ = [
+    "MOST_ROWS",
     "Page",
+    "PageReader",
     "PageRow",
     "Row",
     "made_pages",
@@ -114,6 +116,28 @@ def read_rows(store: Store, page: PageRow) -> list[Row]:
             f"{page.rows} from {page.first!r} on"
         )
     return rows
+
+
+class PageReader(NamedTuple):
+    """Reads the pages of a version by their numbers."""
+
+    store: Store
+    pages: tuple[PageRow, ...]
+
+    def __call__(self, number: int) -> list[tuple[str, int, str, str]]:
+        """The rows of a page, each with the version of an object.
+
+        Raises
+        ------
+        VersionLostError, CorruptStoreError
+            As `read_rows`, or a row has no version.
+        """
+        rows = read_rows(self.store, self.pages[number])
+        found = [row for row in rows if len(row) == 4]
+        if len(found) != len(rows):
+            key = page_key(self.pages[number].digest)
+            raise CorruptStoreError(f"the page {key!r} has rows without the version of an object")
+        return found
 
 
 def _unpacked(packed: bytes, key: str) -> bytes:

@@ -36,8 +36,9 @@ from zarrix.versions._catalogue import (
     store_version,
 )
 from zarrix.versions._documents import KeySpace, node_of, read_documents, spaces_of
-from zarrix.versions._home import Home, home_of, require_root
+from zarrix.versions._home import Home, ServerHome, home_at, require_root
 from zarrix.versions._names import check_name, partial_name
+from zarrix.versions._objects import snapshot_objects
 from zarrix.versions._pages import Page, made_pages
 
 __all__ = ["SKIPPED", "discard", "snapshot"]
@@ -45,7 +46,7 @@ __all__ = ["SKIPPED", "discard", "snapshot"]
 SKIPPED = (JOB_FOLDER, COMMIT_INTENT)
 """Names that no version has: what jobs and commits that have not ended keep."""
 
-_Ways = Literal["auto", "clone", "link", "copy"]
+_Ways = Literal["auto", "clone", "link", "copy", "objects"]
 
 _ATTEMPTS = 3
 # Each is an open file.
@@ -78,16 +79,18 @@ def snapshot(
     Parameters
     ----------
     store : Store, str, Path or Group
-        The root of a hierarchy in a folder.
+        The root of a hierarchy in a folder, or in a bucket of S3 that keeps versions.
     name : str
         Of letters, digits, ``.``, ``_`` and ``-``; two names differ by more than their case.
     message : str
         What the version is for.
-    how : {'auto', 'clone', 'link', 'copy'}
+    how : {'auto', 'clone', 'link', 'copy', 'objects'}
         ``'clone'`` shares the blocks of files (XFS, btrfs, APFS). ``'link'`` gives each chunk a
         second name, and takes the write permission of its file away: a program that writes in
         place, instead of replacing files, is refused, and does not change the version. ``'auto'``
-        is the first of them that the file system has, else ``'copy'``.
+        is the first of them that the file system has, else ``'copy'``. In a bucket it is
+        ``'objects'``: a list of object versions, for which nothing is read or copied. If a rule of
+        the bucket deletes them within 90 days, that is an error, unless ``'objects'`` is named.
     versions : str or Path, optional
         The folder of the versions; for clones and links on the same file system.
     digests : bool
@@ -113,7 +116,8 @@ def snapshot(
     PathNotFoundError
         There is no hierarchy.
     ValueError
-        The path is inside a hierarchy, or its store keeps no versions.
+        The path is inside a hierarchy, its store keeps no versions, or its bucket does not keep
+        those of objects.
     StoreBusyError
         Another process changed documents of arrays three times during the call.
     OSError
@@ -132,11 +136,16 @@ def snapshot(
     """
     if how not in get_args(_Ways):
         raise ValueError(f"how is one of {', '.join(get_args(_Ways))}, not {how!r}")
-    home = home_of(store, versions, storage_options, durability)
+    home = home_at(store, versions, storage_options, durability)
     require_root(home)
     _refuse_taken(home, check_name(name))
-    os.makedirs(home.folder, exist_ok=True)
     tell = phase(progress, "steps")
+    if isinstance(home, ServerHome):
+        _require_objects(home, how, has_more=digests or quiesce)
+        return snapshot_objects(home, name, message, is_named=how == "objects", tell=tell)
+    if how == "objects":
+        raise ValueError(f"how='objects' is for buckets, and {home.root!r} is a folder")
+    os.makedirs(home.folder, exist_ok=True)
     folder = os.path.join(home.folder, partial_name(name))
     os.mkdir(folder)
     try:
@@ -156,6 +165,20 @@ def snapshot(
     tell(3, 3)
     _warn_of_directories(home, version, tree.counts)
     return version
+
+
+def _require_objects(home: ServerHome, how: str, *, has_more: bool) -> None:
+    """Raise `ValueError` for what only versions in folders have."""
+    if how not in ("auto", "objects"):
+        raise ValueError(
+            f"how={how!r} is for folders, and {home.root} is in a bucket: a version is a list of "
+            "object versions there; zarrix.copy_store copies the hierarchy"
+        )
+    if has_more:
+        raise ValueError(
+            f"digests and quiesce are for folders, and {home.root} is in a bucket: a version there "
+            "has the ETags of its objects, and no lock keeps writers of other machines out"
+        )
 
 
 @contextmanager
@@ -183,7 +206,7 @@ def no_commits(home: Home) -> Iterator[None]:
         lock.release()
 
 
-def _refuse_taken(home: Home, name: str) -> None:
+def _refuse_taken(home: Home | ServerHome, name: str) -> None:
     for other in names_of(home.versions):
         if other.casefold() == name.casefold():
             raise VersionExistsError(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._display.progress import Progress
-from zarrix._errors import VersionNotFoundError
+from zarrix._errors import NotAtomicError, VersionNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix.versions._catalogue import Version, all_versions, find_version, names_of
 from zarrix.versions._check import VersionCheck, check_versions
 from zarrix.versions._diff import VersionDiff, compare
 from zarrix.versions._expire import delete_version, expired_versions
-from zarrix.versions._home import home_of
+from zarrix.versions._home import ServerHome, home_at
+from zarrix.versions._open import store_of
 from zarrix.versions._restore import Restored, restore_version
 
 __all__ = ["Versions"]
@@ -28,7 +28,7 @@ class Versions:
     ----------
     store : Store, str, Path or Group
         The root of a hierarchy; it need not exist any more.
-    versions : str or Path, optional
+    versions : str, Path or Store, optional
         The folder of the versions, if it is not the one beside the hierarchy.
     storage_options : dict, optional
         For stores named by a URL.
@@ -55,7 +55,7 @@ class Versions:
         versions: Any = None,
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._home = home_of(store, versions, storage_options)
+        self._home = home_at(store, versions, storage_options)
         self._folder = versions
 
     def __iter__(self) -> Iterator[Version]:
@@ -105,7 +105,7 @@ class Versions:
         """
         # Its own name keeps its case.
         found = self[name]
-        return open_node(os.path.join(self._home.folder, found.name), mode="r", path=path)
+        return open_node(store_of(self._home, found), mode="r", path=path)
 
     def diff(self, first: str, second: str = "live") -> VersionDiff:
         """Compare two versions, or a version with the hierarchy as it is now.
@@ -184,7 +184,7 @@ class Versions:
             A path is neither in the version nor in the hierarchy.
         NotAtomicError
             A node was an array and is a group, or the reverse; or its chunk keys have one spelling
-            only (v2 with one axis).
+            only (v2 with one axis); or the hierarchy is in a bucket.
         ValueError
             A node that would be deleted holds files that are not Zarr's.
         CommitBusyError, CommitConflictError
@@ -201,6 +201,12 @@ class Versions:
         >>> zarr.open("data.zarr")["a"][:], zarr.open("data.zarr", version="v2")["a"][:]
         (array([0, 0, 0, 0], dtype=int32), array([1, 1, 1, 1], dtype=int32))
         """
+        if isinstance(self._home, ServerHome):
+            raise NotAtomicError(
+                f"{self._home.root}: versions in buckets cannot be restored yet, because commits "
+                "on servers change no elements that readers see; copy the version to another "
+                "place with zarrix.copy_store, or copy its chunks while nothing reads"
+            )
         return restore_version(self._home, name, paths, keep=keep, message=message, dry_run=dry_run)
 
     def delete(self, name: str) -> None:
@@ -279,7 +285,8 @@ class Versions:
     ) -> VersionCheck:
         """Compare what is stored of versions with what was stored.
 
-        Lengths and times of files are compared, and digests if the version has them.
+        Lengths and times of files are compared, and digests if the version has them. In a bucket,
+        the length and tag of each object version are compared with what the bucket lists.
 
         Parameters
         ----------

@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::carrier::{Carrier, Carry};
 use crate::error::{Result, StoreError};
 use crate::files::paths::{make_parents, resolve};
+use crate::key_space::KeySpace;
 use crate::local::carry;
-use crate::local::key_space::KeySpace;
 use crate::store::{Durability, below};
 use crate::sys::{self, c_name, unless_absent};
 

@@ -4,7 +4,6 @@ pub(crate) mod carry;
 pub(crate) mod carry_space;
 pub(crate) mod carry_tree;
 pub(crate) mod deletion;
-pub(crate) mod key_space;
 pub(crate) mod leftovers;
 pub(crate) mod pages;
 pub(crate) mod replace;

@@ -24,6 +24,7 @@ pub(crate) mod listed;
 pub(crate) mod names;
 pub(crate) mod pace;
 pub(crate) mod pages;
+pub(crate) mod pinned;
 pub(crate) mod protocol;
 pub(crate) mod redirect;
 pub(crate) mod remote;

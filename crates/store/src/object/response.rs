@@ -36,6 +36,17 @@ pub(super) fn quoted(tag: &str) -> String {
     if tag.contains('"') { tag.to_owned() } else { format!("\"{tag}\"") }
 }
 
+/// The generation of a version by its tag, where nothing else is known of it.
+pub(super) fn generation_of(tag: &str) -> Generation {
+    let half = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        (seed, tag).hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    let hash = half(0) << 64 | half(1);
+    if tag.starts_with("W/") { Generation::vague(hash) } else { Generation::exact(hash) }
+}
+
 /// The generation of a version: a hash of the server's tag, or else of time and length.
 pub(super) fn generation(meta: &ObjectMeta) -> Generation {
     let half = |seed: u8| {

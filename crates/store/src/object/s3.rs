@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use http::{HeaderName, Method, StatusCode};
 use http_body_util::BodyExt;
-use object_store::ClientOptions;
 use object_store::aws::{
     AmazonS3Builder, AmazonS3ConfigKey, AwsAuthorizer, AwsCredential, AwsCredentialProvider,
 };
 use object_store::client::{HttpClient, HttpConnector, HttpRequest, HttpRequestBody};
+use object_store::{ClientConfigKey, ClientOptions};
 
 use super::backoff::pause;
 use super::bucket::Bucket;
@@ -77,7 +77,8 @@ impl S3 {
             (None, false) => format!("https://s3.{region}.amazonaws.com/{name}"),
         };
         let is_signed = !is_set(AmazonS3ConfigKey::SkipSignature);
-        let http = connector()?.connect(&client).map_err(failed)?;
+        let allows_http = is_set(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp));
+        let http = connector()?.connect(&client.with_allow_http(allows_http)).map_err(failed)?;
         let credentials = Arc::clone(builder.build().map_err(failed)?.credentials());
         let (bucket, expiring) = (bucket.clone(), expiring.cloned());
         Ok(Self { bucket, http, address, region, credentials, expiring, is_signed })

@@ -6,7 +6,7 @@ use super::client::{Client, Requested};
 use super::copies::CopyTerms;
 use super::remote;
 use super::store::ObjectStore;
-use super::versions::VersionMarker;
+use super::versions::{VersionMarker, Wanted};
 use crate::error::{Result, StoreError};
 use crate::key::{check_key, check_prefix};
 use crate::store::{Fetched, Part};
@@ -19,14 +19,20 @@ pub struct VersionRequest<'a> {
     pub key: &'a str,
     /// The name that the server gave the version.
     pub version: &'a str,
+    /// The tag that it must have.
+    pub tag: &'a str,
+    /// The length that it must have.
+    pub size: u64,
     /// The requested part of its value.
     pub part: Part<'a>,
 }
 
-/// The latest version of each value below a prefix, a page at a time, in the order of keys.
+/// Versions of the values below a prefix, a page at a time, in the order of keys.
 pub struct VersionPages {
     store: ObjectStore,
     prefix: String,
+    /// Whether earlier versions are listed, too, the latest one of a value first.
+    has_earlier: bool,
     marker: Mutex<VersionMarker>,
 }
 
@@ -41,9 +47,9 @@ impl VersionPages {
             return Ok(None);
         }
         let (client, name) = (self.store.client()?, self.store.name(&self.prefix));
-        let mut moved = std::mem::take(&mut *marker);
+        let (mut moved, has_earlier) = (std::mem::take(&mut *marker), self.has_earlier);
         let (page, moved) = remote::wait(async move {
-            let page = client.list_versions(&name, &mut moved).await;
+            let page = client.list_versions(&name, &mut moved, has_earlier).await;
             (page, moved)
         })?;
         *marker = moved;
@@ -51,19 +57,20 @@ impl VersionPages {
         for row in &mut page {
             row.entry.key = self.store.key_of(&row.entry.key).to_owned();
         }
+        page.retain(|row| check_key(&row.entry.key).is_ok());
         Ok(Some(page))
     }
 }
 
 impl ObjectStore {
-    /// The versions below `prefix`.
+    /// The versions below `prefix`: the latest of each value, and all earlier ones if wanted.
     ///
     /// # Errors
     /// The prefix is not one that stores accept.
-    pub fn version_pages(&self, prefix: &str) -> Result<VersionPages> {
+    pub fn version_pages(&self, prefix: &str, has_earlier: bool) -> Result<VersionPages> {
         check_prefix(prefix)?;
         let (store, prefix) = (self.clone(), prefix.to_owned());
-        Ok(VersionPages { store, prefix, marker: Mutex::default() })
+        Ok(VersionPages { store, prefix, has_earlier, marker: Mutex::default() })
     }
 
     /// Whether the bucket keeps versions of its values.
@@ -85,7 +92,7 @@ impl ObjectStore {
     }
 
     /// Passes the result of each request to `sink` with its position, in any order. A version that
-    /// is gone is absent.
+    /// is gone is an error, and so is another one in its place.
     pub fn fetch_versions(
         &self,
         requests: &[VersionRequest<'_>],
@@ -98,10 +105,11 @@ impl ObjectStore {
         let begin = |(position, request): (usize, &VersionRequest<'_>)| {
             let (client, name) = (Arc::clone(&client), self.name(request.key));
             let (allowed, part) = (check_key(request.key), Requested::of(request.part));
-            let version = request.version.to_owned();
+            let (version, tag) = (request.version.to_owned(), request.tag.to_owned());
+            let wanted = Wanted { name, version, tag, size: request.size };
             async move {
                 let found = match allowed {
-                    Ok(()) => client.fetch_version(&name, &version, part).await,
+                    Ok(()) => client.fetch_version(&wanted, part).await,
                     Err(error) => Err(error),
                 };
                 (position, found)

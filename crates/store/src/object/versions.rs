@@ -1,6 +1,7 @@
 //! Versions of objects in buckets that keep them: listings with the version of each value, reads of
 //! one version, and the settings of the bucket. S3, and servers that speak its protocol.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
@@ -9,14 +10,24 @@ use object_store::{GetOptions, GetRange};
 
 use super::answers::Most;
 use super::bucket::Service;
+use super::cache::Question;
 use super::client::{Client, Requested};
+use super::failure::{is_absent, status_of};
 use super::names::is_value;
 use super::response::{Received, unquoted};
 use super::s3::{S3, element, elements};
 use crate::error::{Refusal, Result, StoreError};
 use crate::ranges::coalesce_ranges;
-use crate::store::{Edge, Fetched};
+use crate::store::Fetched;
 use crate::tagged::{ListedValue, ListedVersion};
+
+/// A version of a value, and what it is known by.
+pub(super) struct Wanted {
+    pub name: String,
+    pub version: String,
+    pub tag: String,
+    pub size: u64,
+}
 
 /// Where a listing of versions goes on.
 #[derive(Default)]
@@ -68,12 +79,13 @@ impl Client {
         }
     }
 
-    /// The latest versions of values below `name`, from `marker` on: those of one answer, in the
-    /// order of their names. A value whose latest version is its deletion is left out.
+    /// The latest versions of values below `name`, and earlier ones if wanted, from `marker` on:
+    /// those of one answer, in the order of their names. Deletions are left out.
     pub(super) async fn list_versions(
         &self,
         name: &str,
         marker: &mut VersionMarker,
+        has_earlier: bool,
     ) -> Result<Vec<ListedVersion>> {
         const OPERATION: &str = "list the versions of";
         let s3 = self.s3(OPERATION)?;
@@ -92,7 +104,8 @@ impl Client {
         if !answer.status.is_success() {
             return Err(s3.refused(OPERATION, name, &answer));
         }
-        if !body.contains("<ListVersionsResult") {
+        // An answer that was cut off would end the listing early.
+        if !body.contains("<ListVersionsResult") || !body.contains("</ListVersionsResult>") {
             return Err(self.unsupported(OPERATION, "the server's answer does not list versions"));
         }
         let (key, version) = (says("NextKeyMarker"), says("NextVersionIdMarker"));
@@ -103,75 +116,82 @@ impl Client {
         }
         let after = std::mem::replace(&mut marker.key, key);
         (marker.version, marker.is_done) = (version, !has_more);
-        let rows = elements(body, &["Version"]).into_iter().filter_map(|(_, inside)| row(inside));
-        let is_new = |row: &ListedVersion| row.entry.key > after;
-        Ok(rows.filter(is_new).collect())
+        let rows = elements(body, &["Version"]).into_iter();
+        let rows = rows.filter_map(|(_, inside)| row(inside, has_earlier));
+        // Earlier versions of one value may be in two answers.
+        let is_new = |row: &ListedVersion| has_earlier || row.entry.key > after;
+        let is_below = |row: &ListedVersion| row.entry.key.starts_with(&prefix);
+        Ok(rows.filter(|row| is_new(row) && is_below(row)).collect())
     }
 
     /// The wanted part of one version of a value.
-    pub(super) async fn fetch_version(
-        &self,
-        name: &str,
-        version: &str,
-        wanted: Requested,
-    ) -> Result<Fetched> {
-        let ranges = match wanted {
-            Requested::AtMost(most) => {
-                let got = self.get_version_part(name, version, None, most).await?;
-                return Ok(whole(got));
-            }
-            Requested::Edge(edge) => {
-                let range = match edge {
-                    Edge::First(bytes) => GetRange::Bounded(0..bytes),
-                    Edge::Last(bytes) => GetRange::Suffix(bytes),
-                };
-                let got = self.get_version_part(name, version, Some(range), u64::MAX).await?;
-                return Ok(whole(got));
-            }
-            Requested::Ranges(ranges) => ranges,
+    pub(super) async fn fetch_version(&self, of: &Wanted, part: Requested) -> Result<Fetched> {
+        let Requested::Ranges(ranges) = part else {
+            let got = self.get_version_part(of, None).await?;
+            return Ok(Fetched::Bytes(Vec::from(got.bytes), got.generation, got.total));
         };
         let asked = ranges.iter().filter(|range| range.start < range.end).cloned().collect();
         let runs = coalesce_ranges(asked, self.gap());
-        if runs.is_empty() {
-            return Ok(whole(self.get_version_part(name, version, None, 0).await?));
+        let parts = runs.iter().map(|run| self.get_version_part(of, Some(run.clone())));
+        let parts: Vec<Received> = try_join_all(parts).await?;
+        let Some(first) = parts.first() else {
+            return Err(self.unsupported("read a version of", "no bytes were asked for"));
+        };
+        let bytes = self.cut(&of.name, &ranges, &runs, &parts)?;
+        Ok(Fetched::Bytes(bytes, first.generation, first.total))
+    }
+
+    async fn get_version_part(&self, of: &Wanted, range: Option<Range<u64>>) -> Result<Received> {
+        let path = self.path(&of.name)?;
+        let range = range.map(GetRange::Bounded);
+        // A version does not change, so that a cached answer needs no question to the server.
+        let id = format!("{}?versionId={}", self.bucket.id(&of.name), of.version);
+        let question = Question::new(&id, range.as_ref());
+        if let Some(cache) = &self.cache
+            && let Some(kept) = cache.get(&question).await
+            && unquoted(&kept.tag) == of.tag
+        {
+            cache.confirmed(&kept);
+            return Ok(kept.got);
         }
-        let parts = runs.iter().map(|run| {
-            self.get_version_part(name, version, Some(GetRange::Bounded(run.clone())), u64::MAX)
-        });
-        let parts: Option<Vec<Received>> = try_join_all(parts).await?.into_iter().collect();
-        let Some(parts) = parts else { return Ok(Fetched::Absent) };
-        let bytes = self.cut(name, &ranges, &runs, &parts)?;
-        Ok(Fetched::Bytes(bytes, parts[0].generation, parts[0].total))
-    }
-
-    async fn get_version_part(
-        &self,
-        name: &str,
-        version: &str,
-        range: Option<GetRange>,
-        most: u64,
-    ) -> Result<Option<Received>> {
-        let version = Some(version.to_owned());
+        let version = Some(of.version.clone());
         let mut options = GetOptions { range, version, ..GetOptions::default() };
-        options.extensions.insert(Most(most));
-        let found = self.get_got(&self.path(name)?, options).await.map(|(_, got)| got);
-        self.unless_absent("read a version of", name, found)
+        options.extensions.insert(Most(of.size));
+        let (tag, got) = match self.get_got(&path, options).await {
+            Ok(got) => got,
+            Err(error) if is_absent(&error) || matches!(status_of(&error), Some(400 | 405)) => {
+                return Err(self.lost(of, "the server has it no more"));
+            }
+            Err(error) => return Err(self.failed("read a version of", &of.name, &error)),
+        };
+        let tag = tag.unwrap_or_default();
+        if unquoted(&tag) != of.tag || got.total != of.size {
+            let sent = format!("{} bytes with the tag {:?}", got.total, unquoted(&tag));
+            let stored = format!("{} bytes with the tag {:?}", of.size, of.tag);
+            return Err(self.lost(of, &format!("the server sends {sent}, and it had {stored}")));
+        }
+        if let Some(cache) = &self.cache {
+            cache.answered(false);
+            cache.put(question, tag, &got).await;
+        }
+        Ok(got)
+    }
+
+    fn lost(&self, of: &Wanted, reason: &str) -> StoreError {
+        let (path, version) = (self.bucket.url(&of.name), of.version.clone());
+        StoreError::VersionLost { path, version, reason: reason.to_owned() }
     }
 }
 
-fn whole(got: Option<Received>) -> Fetched {
-    match got {
-        Some(got) => Fetched::Bytes(Vec::from(got.bytes), got.generation, got.total),
-        None => Fetched::Absent,
-    }
-}
-
-/// The row of a `<Version>`, if it is the latest one of a value.
-fn row(inside: &str) -> Option<ListedVersion> {
+/// The row of a `<Version>`; only of the latest one of a value, unless earlier ones are wanted.
+fn row(inside: &str, has_earlier: bool) -> Option<ListedVersion> {
     let says = |name| element(inside, name).unwrap_or_default();
     let key = says("Key");
     let is_latest = says("IsLatest").eq_ignore_ascii_case("true");
-    if !is_latest || key.ends_with('/') || !is_value(&object_store::path::Path::parse(&key).ok()?) {
+    if !(is_latest || has_earlier)
+        || key.ends_with('/')
+        || !is_value(&object_store::path::Path::parse(&key).ok()?)
+    {
         return None;
     }
     let (tag, size) = (says("ETag"), says("Size").parse().ok()?);

@@ -15,14 +15,14 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("path", help="the root of a hierarchy in a folder")
+    parser.add_argument("path", help="the root of a hierarchy in a folder, or in a bucket of S3")
     parser.add_argument("name", help="the name of the version; PATH@NAME reads it")
     parser.add_argument("-m", "--message", default="", metavar="TEXT", help="what it is for")
     parser.add_argument(
         "--how",
-        choices=("auto", "clone", "link", "copy"),
+        choices=("auto", "clone", "link", "copy", "objects"),
         default="auto",
-        help="how it keeps chunks (default: the first that the file system has)",
+        help="how it keeps chunks (default: the first that the file system or the bucket has)",
     )
     parser.add_argument("--digests", action="store_true", help="keep the SHA-256 of every value")
     add_common(parser)

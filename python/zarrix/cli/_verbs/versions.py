@@ -20,7 +20,7 @@ _RULES = {"keep_last": int, "keep_daily": int, "older_than": str}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("path", help="the root of a hierarchy in a folder")
+    parser.add_argument("path", help="the root of a hierarchy in a folder, or in a bucket of S3")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--delete", metavar="NAME", help="delete a version")
     what.add_argument(

@@ -3,6 +3,12 @@
 //! A chunk is at most under four keys: `c/0/1`, `c.0.1`, `0/1` and `0.1`. Its array's document names
 //! the one that is in use; what is under the others is not a part of the array.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The documents of an array.
+const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zattrs"];
+
 /// How an array spells the keys of its chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelling {
@@ -132,6 +138,75 @@ impl KeySpace {
     }
 }
 
+/// The key spaces of the arrays of a hierarchy, by their paths.
+#[derive(Clone, Debug, Default)]
+pub struct KeySpaces(HashMap<String, KeySpace>);
+
+impl FromIterator<(String, KeySpace)> for KeySpaces {
+    fn from_iter<I: IntoIterator<Item = (String, KeySpace)>>(spaces: I) -> Self {
+        Self(spaces.into_iter().collect())
+    }
+}
+
+impl KeySpaces {
+    /// The path of the array at or above `key`, its key space, and the key relative to it.
+    pub(crate) fn array_of<'k>(&self, key: &'k str) -> Option<(&'k str, KeySpace, &'k str)> {
+        let ends = key.rmatch_indices('/').map(|(end, _)| end);
+        let above = ends.map(|end| (&key[..end], &key[end + 1..]));
+        let mut each = std::iter::once((key, "")).chain(above).chain([("", key)]);
+        each.find_map(|(path, rest)| Some((path, *self.0.get(path)?, rest)))
+    }
+
+    /// The canonical key of a stored value; `None` if it is not a part of its array.
+    #[must_use]
+    pub fn canonical<'k>(&self, key: &'k str) -> Option<Cow<'k, str>> {
+        let Some((path, space, rest)) = self.array_of(key) else { return Some(Cow::Borrowed(key)) };
+        match space.member(rest) {
+            KeyRole::Chunk(None) => Some(Cow::Borrowed(key)),
+            KeyRole::Chunk(Some(canonical)) => Some(Cow::Owned(joined(path, &canonical))),
+            KeyRole::Other if DOCUMENTS.contains(&rest) => Some(Cow::Borrowed(key)),
+            KeyRole::Other | KeyRole::Unnamed => None,
+        }
+    }
+
+    /// The canonical keys that a stored value with `key` may have, where the numbers of axes are not
+    /// known: `0` is a chunk of one axis, or of none.
+    pub(crate) fn candidates(&self, key: &str) -> Vec<String> {
+        let Some((path, space, rest)) = self.array_of(key) else { return vec![key.to_owned()] };
+        let numbers = rest.strip_prefix('c').and_then(|rest| rest.strip_prefix(['/', '.']));
+        let numbers = numbers.unwrap_or(rest);
+        let axes = [numbers.split(['/', '.']).count(), 0];
+        let roles = axes.map(|axes| KeySpace { axes, ..space }.member(rest));
+        let chunks = roles.iter().filter_map(|role| match role {
+            KeyRole::Chunk(None) => Some(key.to_owned()),
+            KeyRole::Chunk(Some(canonical)) => Some(joined(path, canonical)),
+            KeyRole::Unnamed | KeyRole::Other => None,
+        });
+        let mut found: Vec<String> = chunks.collect();
+        found.dedup();
+        if found.is_empty() && !roles.contains(&KeyRole::Unnamed) {
+            found.push(key.to_owned());
+        }
+        found
+    }
+
+    /// The key that the value with a canonical key is stored under.
+    pub(crate) fn spelled<'k>(&self, key: &'k str) -> Cow<'k, str> {
+        let Some((path, space, rest)) = self.array_of(key) else { return Cow::Borrowed(key) };
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let numbers = match rest.strip_prefix("c/") {
+            None if rest == "c" => "",
+            Some(numbers) if numbers.split('/').all(is_number) => numbers,
+            _ => return Cow::Borrowed(key),
+        };
+        Cow::Owned(joined(path, &space.key(numbers)))
+    }
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,5 +281,42 @@ mod tests {
             }
         }
         assert_eq!(KeySpace::of(2, "suffix").member("c/0/0.tiff"), KeyRole::Chunk(None));
+    }
+
+    #[test]
+    fn the_order_of_keys_is_that_of_their_canonical_keys() {
+        for name in SPELLINGS {
+            let of = |path: &str, axes| (path.to_owned(), KeySpace::of(axes, name));
+            let spaces: KeySpaces = [of("a", 2), of("a-b", 1), of("g/z", 0)].into_iter().collect();
+            let mut keys: Vec<String> = ["a/c/0/0", "a/c/0/10", "a/c/0/2", "a/c/10/0", "a/c/9/9"]
+                .into_iter()
+                .chain(["a-b/c/3", "a-b/c/12", "g/z/c"])
+                .map(|key| spaces.spelled(key).into_owned())
+                .collect();
+            let documents = ["a/.zarray", "a/zarr.json", "a-b/zarr.json", "g/.zgroup", "g/x/c/0"];
+            keys.extend(documents.map(str::to_owned));
+            keys.sort_unstable();
+            let canonical: Vec<_> = keys.iter().filter_map(|key| spaces.canonical(key)).collect();
+            assert_eq!(canonical.len(), keys.len());
+            assert!(canonical.is_sorted(), "{name} {canonical:?}");
+            let unknown = |key: &str| (key.to_owned(), KeySpace::of(0, name));
+            let spaces: KeySpaces = ["a", "a-b", "g/z"].map(unknown).into_iter().collect();
+            for (key, canonical) in keys.iter().zip(&canonical) {
+                assert!(spaces.candidates(key).contains(&canonical.to_string()), "{name} {key}");
+                assert_eq!(spaces.spelled(canonical), key.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn a_chunk_under_a_spelling_that_is_not_in_use_is_nowhere() {
+        let spaces: KeySpaces = [("a".to_owned(), KeySpace::of(2, "v2/"))].into_iter().collect();
+        for key in ["a/c/0/0", "a/0.0", "a/c.0.0", "a/readme", "a/x/0/0", "a/0"] {
+            assert_eq!(spaces.canonical(key), None, "{key}");
+        }
+        assert!(spaces.candidates("a/c/0/0").is_empty());
+        assert_eq!(spaces.candidates("a/0/0"), ["a/c/0/0"]);
+        assert_eq!(spaces.candidates("b/0/0"), ["b/0/0"]);
+        assert_eq!(spaces.candidates("a/0"), ["a/c/0", "a/c"]);
     }
 }
