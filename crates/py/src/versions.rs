@@ -65,9 +65,8 @@ pub fn pinned(
 ) -> PinnedStore {
     let page = move |number: usize| {
         workers::adopt_once();
-        let rows: PyResult<Vec<VersionRow>> = callback::attached(|py| {
-            callback::call(load.bind(py), (number,))?.extract().map_err(PyErr::from)
-        });
+        let rows: PyResult<Vec<VersionRow>> =
+            callback::attached(|py| callback::call(load.bind(py), (number,))?.extract());
         let rows = rows.map_err(|error| foreign("a page of a version", error))?;
         let row = |(key, size, tag, version)| PinnedRow { key, size, tag, version };
         Ok(rows.into_iter().map(row).collect())

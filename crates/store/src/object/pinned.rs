@@ -36,6 +36,8 @@ pub struct PinnedRow {
 }
 
 type Rows = Arc<Vec<PinnedRow>>;
+/// Pages by their numbers, with the number of their last use; and the number of uses.
+type Kept = (HashMap<usize, (Rows, u64)>, u64);
 type Load = dyn Fn(usize) -> Result<Vec<PinnedRow>> + Send + Sync;
 
 /// The values of a bucket as they were when a version was made; read-only.
@@ -46,8 +48,7 @@ pub struct PinnedStore {
     firsts: Vec<String>,
     spaces: KeySpaces,
     load: Box<Load>,
-    /// By their numbers, with the number of their last use.
-    kept: Mutex<(HashMap<usize, (Rows, u64)>, u64)>,
+    kept: Mutex<Kept>,
 }
 
 impl std::fmt::Debug for PinnedStore {
