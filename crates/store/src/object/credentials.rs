@@ -9,6 +9,7 @@
 //! client, and with it this state, belongs to one process: a forked child calls the function itself.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -267,8 +268,8 @@ impl Credentials {
         let (number, until) = (state.last + 1, now + self.limit);
         let this = Arc::clone(self);
         callers::run(move || {
-            let outcome = this.source.call();
-            this.finish(number, outcome);
+            let outcome = catch_unwind(AssertUnwindSafe(|| this.source.call()));
+            this.finish(number, outcome.unwrap_or_else(|_| Err("panicked".to_owned())));
         })
         .map_err(|error| self.failed(&format!("could not be called: {error}")))?;
         state.last = number;
@@ -407,4 +408,102 @@ provides!(AzureCredential, Credential::Azure);
 /// The client's error of a failed call.
 pub(super) fn generic(source: Box<dyn std::error::Error + Send + Sync>) -> object_store::Error {
     object_store::Error::Generic { store: "credentials", source }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn fresh(life: Option<Duration>) -> Fresh {
+        let values = [("token".to_owned(), "a-secret token-of-it".to_owned())].into();
+        Fresh { values, expires: life.map(|life| SystemTime::now() + life) }
+    }
+
+    /// Credentials of a function that counts its calls, and fails where `fails` says so.
+    fn credentials(fails: fn(u64) -> bool) -> (Arc<Credentials>, Arc<AtomicU64>) {
+        let calls = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&calls);
+        let call = move || {
+            let number = counted.fetch_add(1, Ordering::SeqCst) + 1;
+            if fails(number) { Err("failed".to_owned()) } else { Ok(fresh(None)) }
+        };
+        let source = CredentialSource::new(1, "the function".to_owned(), call);
+        let (name, options) = ("b".to_owned(), BTreeMap::new());
+        let bucket = Bucket { service: Service::Gcs, name, options, credentials: Some(source) };
+        (Credentials::of(&bucket).unwrap().unwrap(), calls)
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    fn age(credentials: &Credentials, age: Duration) {
+        credentials.state().held.as_mut().unwrap().received =
+            Instant::now().checked_sub(age).unwrap();
+    }
+
+    #[test]
+    fn credentials_are_due_before_their_end_and_after_two_thirds_of_their_life() {
+        for (life_s, least_s, most_s) in
+            [(2, 1.39, 1.51), (100, 69.9, 75.1), (3600, 3167.9, 3240.1), (900, 791.9, 810.1)]
+        {
+            let life = Duration::from_secs(life_s);
+            let held = Held::new(Service::Gcs, 1, fresh(Some(life))).ok().unwrap();
+            let due = held.due.unwrap().duration_since(SystemTime::now()).unwrap().as_secs_f64();
+            assert!((least_s..most_s).contains(&due), "{life_s}: {due}");
+        }
+        assert!(Held::new(Service::Gcs, 1, fresh(None)).ok().unwrap().due.is_none());
+    }
+
+    #[test]
+    fn a_refusal_fetches_others_once_if_they_can_be_old() {
+        let (credentials, calls) = credentials(|_| false);
+        run(async {
+            assert_eq!(credentials.renewed(0, Verdict::Expired).await.ok(), Some(false));
+            credentials.get(0).await.ok().unwrap();
+            let mut expected = 1;
+            for (verdict, old, renews) in [
+                (Verdict::Expired, Duration::ZERO, false),
+                (Verdict::Expired, NEW, true),
+                (Verdict::Denied, NEW, false),
+                (Verdict::Denied, OLD + NEW, true),
+                (Verdict::Other, OLD + NEW, false),
+            ] {
+                age(&credentials, old);
+                let used = credentials.number();
+                assert_eq!(credentials.renewed(used, verdict).await.ok(), Some(renews));
+                expected += u64::from(renews);
+                assert_eq!(calls.load(Ordering::SeqCst), expected, "{verdict:?} {old:?}");
+                // Others that used the same ones do not fetch again.
+                if renews {
+                    assert_eq!(credentials.renewed(used, verdict).await.ok(), Some(true));
+                    assert_eq!(calls.load(Ordering::SeqCst), expected);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_function_that_fails_after_a_refusal_leaves_the_old_ones() {
+        let (credentials, _) = credentials(|number| number > 1);
+        run(async {
+            credentials.get(0).await.ok().unwrap();
+            age(&credentials, OLD + NEW);
+            assert_eq!(credentials.renewed(1, Verdict::Denied).await.ok(), Some(false));
+            let failure = credentials.renewed(1, Verdict::Expired).await.err().unwrap();
+            assert_eq!(failure.to_string(), "the function failed");
+            assert!(credentials.get(0).await.is_ok());
+        });
+    }
+
+    #[test]
+    fn a_value_and_its_words_are_secrets() {
+        let (credentials, _) = credentials(|_| false);
+        run(async { credentials.get(0).await.ok().unwrap() });
+        assert_eq!(credentials.secrets(), ["a-secret token-of-it", "a-secret", "token-of-it"]);
+    }
 }
