@@ -11,11 +11,9 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
-
-import numpy as np
 
 from zarrix._array.create_array import create_array
 from zarrix._array.dimension_names import names_of
@@ -24,17 +22,19 @@ from zarrix._dtypes.rounding import check_max_error, kept_values, rounded, round
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import open as open_node
 from zarrix._runtime.config import config
-from zarrix.measure._access import Access, accesses_of
+from zarrix._runtime.sizes import size_text
+from zarrix.measure._access import accesses_of
 from zarrix.measure._bench import compared, places_of
+from zarrix.measure._expected import Encoding, expected_bytes
 from zarrix.measure._lint import Finding, lint
 from zarrix.measure._model import Layout, Use, as_read, candidates, cost
+from zarrix.measure._sample import sample_of
 from zarrix.measure._suggest import shards_of
 
 __all__ = ["Advice", "Trial", "advise"]
 
 # Bytes of the sample for each second of the budget, and at most: half of the budget is for writing.
 _SAMPLE_RATE, _SAMPLE = 4 * 2**20, 32 * 2**20
-_PLACES = 8
 # Layouts of the first trials, and those that are tried again.
 _TRIED, _LEAST, _KEPT = 12, 4, 4
 # If more is read, the whole sample is written: one call takes less than many.
@@ -42,6 +42,10 @@ _MOST_SHARE = 0.5
 _CODECS = ("blosc:zstd:5:bitshuffle", "blosc:lz4:5:shuffle")
 # If several layouts are about as fast, the model's first one is taken: noise must not decide.
 # Another codec must be clearly faster, and another layout than the present one worth the change.
+# The part of the budget in which chunks of the array are encoded, beside the trials.
+_ESTIMATED = 0.3
+# Advice that takes more bytes, or more files, than the present layout says so.
+_LARGER, _MORE_FILES = 1.2, 10
 _ABOUT, _CLEARLY, _WORTH = 1.02, 1.1, 1.05
 
 
@@ -54,7 +58,7 @@ class Trial:
     chunks : tuple of int
     codec : str
     ratio : float
-        Decoded bytes over stored bytes.
+        Decoded bytes over stored bytes, of the whole array.
     access_s : float
         Median seconds of an access, weighted.
     expected_s : float
@@ -63,6 +67,13 @@ class Trial:
         Whether it is the layout of the array.
     error : float or None
         The largest error of a sample that was rounded; None for one that was not.
+    nbytes : int or None
+        Bytes that the whole array takes in this layout: measured of the present one, else expected
+        from chunks of the array that were encoded.
+    nbytes_error : float
+        The part of ``nbytes`` by which it may be wrong, in 19 of 20 cases.
+    files : int or None
+        Chunks, or shards, of the whole array.
 
     Examples
     --------
@@ -78,6 +89,17 @@ class Trial:
     expected_s: float
     present: bool = False
     error: float | None = None
+    nbytes: int | None = None
+    nbytes_error: float = 0.0
+    files: int | None = None
+
+    @property
+    def _size(self) -> str:
+        """The bytes and the files of the array, as text."""
+        if self.nbytes is None:
+            return ""
+        about = f" \u00b1{100 * self.nbytes_error:.0f} %" if self.nbytes_error else ""
+        return f"{size_text(self.nbytes)}{about} in {self.files:,} files"
 
 
 @dataclass
@@ -164,11 +186,26 @@ class Advice(Printed):
             label, mark = self._label(one)
             rows.append([
                 label, ",".join(map(str, one.chunks)), one.codec, f"{one.ratio:.2f}x",
-                f"{1 / one.access_s:,.1f}", "" if one.error is None else f"{one.error:.3g}", mark,
+                one._size, f"{1 / one.access_s:,.1f}",
+                "" if one.error is None else f"{one.error:.3g}", mark,
             ])  # fmt: skip
-        columns = ("layout", "chunks", "codec", " smaller", " accesses/s", " error", " ")
+        columns = ("layout", "chunks", "codec", " smaller", " stored", " accesses/s", " error", " ")
         findings = "\n".join(map(str, self.findings))
-        return findings, columns, rows, f"do it: {self.command}" if self._changes() else ""
+        after = f"{self._price}\ndo it: {self.command}".strip() if self._changes() else ""
+        return findings, columns, rows, after
+
+    @property
+    def _price(self) -> str:
+        """What the advised layout costs beside the present one; empty if that is little."""
+        chosen = next((one for one in self.trials if self._is_advised(one)), None)
+        if chosen is None or chosen.nbytes is None or not self.trials[0].nbytes:
+            return ""
+        now = self.trials[0]
+        is_larger = chosen.nbytes > _LARGER * (now.nbytes or 1)
+        is_more = (chosen.files or 0) > _MORE_FILES * max(1, now.files or 1)
+        if not is_larger and not is_more:
+            return ""
+        return f"its price: {chosen._size}; the present layout takes {now._size}"
 
     def _changes(self) -> bool:
         return bool(self.trials) and not self._is_advised(self.trials[0])
@@ -180,10 +217,11 @@ class Advice(Printed):
             error = "" if one.error is None else f"  rounded, error {one.error:.3g}"
             rows.append(
                 f"{label:<8} chunks {','.join(map(str, one.chunks)):<18} {one.codec:<22} "
-                f"{one.ratio:5.2f}x smaller  {1 / one.access_s:9,.1f} accesses/s"
+                f"{one.ratio:5.2f}x smaller  {one._size:<28} {1 / one.access_s:9,.1f} accesses/s"
                 f"{error}{mark and f'  {mark}'}{', measured' if label == 'advised' else ''}"
             )
         if self._changes():
+            rows += [self._price] if self._price else []
             rows.append(f"do it:   {self.command}")
         return "\n".join(rows) or "nothing to advise"
 
@@ -317,7 +355,7 @@ class _Trials:
         self._budget, self._seed = limits.budget, limits.seed
         self._max_error = limits.max_error if rounds(node.dtype) else None
         size = min(_SAMPLE, int(limits.budget * _SAMPLE_RATE))
-        self._sample = _sample(node, use.accesses, limits.seed, size)
+        self._sample = sample_of(node, use.accesses, limits.seed, size)
         # What is read of it.
         self._boxes = [
             box
@@ -354,6 +392,33 @@ class _Trials:
         advice.max_error = None if chosen.error is None else self._max_error
         advice.gain = now.access_s / chosen.access_s
         advice.shards = shards_of(Layout(chosen.chunks), self._use)
+        # What is advised is known best.
+        left = _ESTIMATED * self._budget
+        order = sorted(range(len(made)), key=lambda at: advice.trials[at] is not chosen)
+        for number, at in enumerate(order):
+            begun = time.perf_counter()
+            share = left / 2 if number == 0 else left / (len(order) - number)
+            advice.trials[at] = self._estimated(advice.trials[at], share)
+            left = max(0.0, left - (time.perf_counter() - begun))
+
+    def _estimated(self, trial: Trial, seconds: float) -> Trial:
+        """The trial with what the whole array takes in its layout."""
+        node = self._node
+        if trial.present and not node.store.is_remote:
+            nbytes, error, files = int(node.nbytes_stored), 0.0, int(node.nchunks_initialized)
+        else:
+            shards = shards_of(Layout(trial.chunks), self._use)
+            prepared = None
+            if trial.error is not None and self._max_error is not None:
+                kept, limit = kept_values(node.fill_value, node.attrs.asdict()), self._max_error
+                prepared = lambda values: rounded(values, limit, kept)[0]  # noqa: E731
+            codec = "as it is" if trial.present else trial.codec
+            encoding = Encoding(trial.chunks, shards, _options(codec, node), prepared)
+            nbytes, error, files = expected_bytes(node, encoding, self._seed, seconds)
+        if nbytes <= 0:
+            return trial
+        ratio = math.prod(node.shape) * node.dtype.itemsize / nbytes
+        return replace(trial, nbytes=nbytes, nbytes_error=error, files=files, ratio=ratio)
 
     def _first_written(self, begun: float) -> list[_Written]:
         """The present layout, and then each codec in the layouts for which there is time."""
@@ -514,33 +579,6 @@ def _options(codec: str, node: Any) -> dict[str, Any]:
             cname=name, clevel=int(level), shuffle={"shuffle": 1, "bitshuffle": 2}[shuffle]
         )
     }
-
-
-def _sample(node: Any, accesses: Sequence[Access], seed: int, size: int) -> Any:
-    """A box of the array of ``size`` bytes, larger than the accesses, from eight places."""
-    shape = list(node.shape)
-    least = [min(n, max(one.extent[i] for one in accesses)) for i, n in enumerate(shape)]
-    itemsize = max(1, node.dtype.itemsize)
-    while math.prod(shape) * itemsize > size:
-        room = [n / k for n, k in zip(shape, least, strict=True)]
-        axis = int(np.argmax(room))
-        if room[axis] <= 1:
-            # The accesses are larger than a sample: they are cut where they are longest.
-            axis = int(np.argmax(shape))
-        shape[axis] = max(1, shape[axis] // 2)
-    rng = np.random.default_rng(seed)
-    starts = [int(rng.integers(0, n - k + 1)) for n, k in zip(node.shape, shape, strict=True)]
-    if not shape or shape[0] == node.shape[0] or shape[0] < _PLACES:
-        return np.asarray(node[tuple(slice(s, s + k) for s, k in zip(starts, shape, strict=True))])
-    inner = tuple(slice(s, s + k) for s, k in zip(starts[1:], shape[1:], strict=True))
-    part = shape[0] // _PLACES
-    parts = []
-    for place in range(_PLACES):
-        low = place * node.shape[0] // _PLACES
-        start = min(low + int(rng.integers(0, max(1, node.shape[0] // _PLACES - part + 1))),
-                    node.shape[0] - part)  # fmt: skip
-        parts.append(node[(slice(start, start + part), *inner)])
-    return np.concatenate(parts)
 
 
 advise.__module__ = "zarrix.measure"
