@@ -47,6 +47,7 @@ __all__ = [
     "exchange",
     "pages_of",
     "read_many",
+    "read_parts",
     "release_tree",
     "result_cache_bytes",
     "set_chunk_cache_bytes",
@@ -645,6 +646,14 @@ def summarize(
     the mean, the sum of squared differences from it, the least and the largest element. The counts
     are those of the 65536 leading bits of an integer image of each element ("own") or of its
     float32 ("f4"), and those of the bins between ``edges``; each is int64, or empty.
+    """
+
+def read_parts(parts: Sequence[tuple[ArrayIO, tuple[_AxisSelection, ...], Buffer]]) -> None:
+    """Fill the last of each part with the selection of its array, as `ArrayIO.read` does.
+
+    The chunks of all parts are one job, and a remote store gets the requests for all of its arrays
+    at once. Buffers may lie in one array side by side; if two share elements, it is not defined
+    whose values remain.
     """
 
 def read_many(

@@ -31,6 +31,7 @@ pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
 pub use calls::many::{Convert, Entry, Failure, read_many};
+pub use calls::parts::{ArrayPart, read_parts};
 pub use calls::progress::Progress;
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};

@@ -24,6 +24,13 @@ use crate::store_call::durability;
 /// A tuple of indices, `(start, step, count)` tuples and arrays of 64-bit indices.
 pub struct SelectionArg(Selection);
 
+impl SelectionArg {
+    /// The selection along each axis.
+    pub fn axes(&self) -> &[AxisSelection] {
+        &self.0
+    }
+}
+
 impl<'py> FromPyObject<'_, 'py> for SelectionArg {
     type Error = PyErr;
 

@@ -8,13 +8,13 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use zarrix_codec::memory::with_room;
 use zarrix_engine::{
-    Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside, Progress as Engine,
-    Target,
+    ArrayPart, Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside,
+    Progress as Engine, Target,
 };
 use zarrix_store::StoreError;
 use zarrix_store::interrupt as waits;
 
-use crate::array::ArrayIO;
+use crate::array::{ArrayIO, SelectionArg};
 use crate::buffer::{Indices, Writable, no_memory};
 use crate::error::{from_array, named};
 use crate::objects::Sink;
@@ -221,4 +221,31 @@ pub fn read_many(
         tuples.push((failure.entry, failure.window, key, error.into_value(py).into_any()));
     }
     Ok(tuples)
+}
+
+/// Array, selection and buffer.
+type PartArg = (Py<ArrayIO>, SelectionArg, Writable);
+
+#[pyfunction]
+pub fn read_parts(py: Python<'_>, parts: Vec<PartArg>) -> PyResult<()> {
+    let mut sinks: Vec<Option<Sink<'_>>> = with_room(parts.len()).map_err(no_memory)?;
+    for (array, _, out) in &parts {
+        sinks.push(array.get().sink(py, out)?);
+    }
+    let mut native = with_room(parts.len()).map_err(no_memory)?;
+    for ((array, selection, out), sink) in parts.iter().zip(&sinks) {
+        let array = array.get();
+        let target: Target<'_> = match sink {
+            Some(sink) => sink.target(),
+            None => out.target(array.item_bytes())?,
+        };
+        native.push(ArrayPart { array: array.engine(), selection: selection.axes(), target });
+    }
+    let signals = Signals::default();
+    py.detach(|| zarrix_engine::read_parts(&native, &|| signals.interrupt())).map_err(
+        |(part, error)| {
+            let label = parts.get(part).map_or("", |part| part.0.get().label());
+            signals.raise(py, &error, label)
+        },
+    )
 }

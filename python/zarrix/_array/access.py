@@ -12,6 +12,7 @@ from typing import Any
 
 from zarrix import _engine
 from zarrix._array.array import Array
+from zarrix._array.boxes import BoxesIO
 from zarrix._array.options import ArrayOptions
 from zarrix._array.snapshot import ArraySnapshot
 from zarrix._metadata.array import ArrayMetadata
@@ -24,6 +25,7 @@ __all__ = [
     "current_snapshot",
     "document_key_of",
     "io_of",
+    "is_made_of_boxes",
     "metadata_of",
     "opened_at",
     "options_of",
@@ -70,6 +72,11 @@ def document_key_of(array: Array) -> str:
 def io_of(array: Array) -> _engine.ArrayIO:
     """The engine's array."""
     return array._snapshot.io
+
+
+def is_made_of_boxes(array: Array) -> bool:
+    """Whether there is no engine's array: its elements are those of other arrays."""
+    return isinstance(array._snapshot.io, BoxesIO)
 
 
 def show_as(array: Array, metadata: ArrayMetadata) -> None:

@@ -109,7 +109,7 @@ class _Part(NamedTuple):
         """Fill ``values``, whose first axis counts points."""
         if not self.coords:
             # All of these points lie along axes that the array does not have.
-            self.box.io.read(self.own, values[0])
+            self.box.io.read(self.own, values[0, ...])
             values[1:] = values[0]
         elif len(self.coords) == len(self.own):
             self.box.io.read_points(self.coords, values)
@@ -186,7 +186,7 @@ class BoxesIO:
                 some = zip(
                     boxes, first[begin:end], counts[begin:end], offsets[begin:end], strict=True
                 )
-                _read_parts(
+                _engine.read_parts(
                     [
                         (box.io, (*before, (i, step, n), *after), out[(*lead, slice(at, at + n))])
                         for box, i, n, at in some
@@ -253,7 +253,7 @@ class BoxesIO:
                 direct = np.empty(part.shape, part.box.dtype)
                 later.append((part, direct, shown, out, where))
             native.append((part.box.io, part.own, direct))
-        _read_parts(native)
+        _engine.read_parts(native)
         for part, values, shown, out, where in later:
             _put(out, where, part.decoded(values, shown))
 
@@ -343,6 +343,20 @@ class BoxesIO:
             reads.append((axes, out[(number, *inside)]))
         self._read_all(reads)
 
+    def read_bordered(self, starts: Any, out: Any, border: str) -> None:
+        """`read_windows` of windows that may leave the array: ``border`` is that of `read_many`,
+        and with ``"pad"`` parts of ``out`` outside the array are unchanged.
+        """
+        if border in ("inside", "pad"):
+            self.read_windows(starts, out, True)
+            return
+        reads = []
+        for number, corner in enumerate(np.asarray(starts).tolist()):
+            ends = zip(corner, out.shape[1:], self.shape, strict=True)
+            axes = [_folded(np.arange(at, at + n), whole, border) for at, n, whole in ends]
+            reads.append((axes, out[number]))
+        self._read_all(reads)
+
     # What a read costs, and what is stored
 
     def _parts_of(self, axes: Any, coords: Any) -> Iterator[_Part]:
@@ -387,6 +401,15 @@ class BoxesIO:
         return [axis.count(size) for axis, size in grid]
 
 
+def _folded(indices: Any, length: int, border: str) -> Any:
+    """Indices of an axis, of which those outside are of its edge, or mirrored at it."""
+    if border == "edge" or length == 1:
+        return np.clip(indices, 0, length - 1)
+    period = 2 * (length - 1)
+    indices = np.abs(indices) % period
+    return np.where(indices < length, indices, period - indices)
+
+
 def _is_plain(box: OpenBox | None) -> bool:
     return box is not None and box.is_plain
 
@@ -401,8 +424,3 @@ def _put(out: Any, parts: Sequence[Any], values: Any) -> None:
         for one, size in zip(parts, out.shape, strict=False)
     ]
     out[np.ix_(*positions)] = values
-
-
-def _read_parts(parts: Sequence[tuple[_engine.ArrayIO, Any, Any]]) -> None:
-    for io, selection, out in parts:
-        io.read(selection, out)

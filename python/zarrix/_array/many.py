@@ -10,7 +10,9 @@ import numpy as np
 
 from zarrix import _engine
 from zarrix._array.array import Array
+from zarrix._array.boxes import BoxesIO
 from zarrix._array.conversion import conversion_of
+from zarrix._array.create import array
 from zarrix._errors import ChunksMovedError, suggestion
 from zarrix._runtime.signatures import takes
 from zarrix._selection import windows
@@ -60,15 +62,15 @@ class _Entry:
     def __init__(
         self, parts: tuple[Array, Any, Any, Any], border: str, pad: Any, convert: Any
     ) -> None:
-        array, starts, shape, out = parts
-        snapshot = array._current()
+        source, starts, shape, out = parts
+        snapshot = source._current()
         metadata = snapshot.metadata
         corners, size = windows.check(starts, shape, metadata.shape)
         outside = "error" if border == "inside" else "pad"
         leaving = windows.leaving(corners, size, metadata.shape, outside, 'border="pad"')
         self.out = out
         wanted = (len(corners), *size)
-        self.cast_to = array._options.cast_to
+        self.cast_to = source._options.cast_to
         dtype, native = metadata.dtype, None
         if convert is not None:
             if self.cast_to is not None:
@@ -85,7 +87,15 @@ class _Entry:
             result[leaving] = padding
         native_pad = padding.tobytes() if border == "pad" and is_fixed else None
         buffer: Any = corners
-        self.native = (snapshot.io, buffer, result, border, native_pad, native)
+        # None if the result is filled already.
+        self.native: Any = (snapshot.io, buffer, result, border, native_pad, native)
+        if isinstance(snapshot.io, BoxesIO):
+            values = np.empty(wanted, metadata.dtype)
+            values[...] = padding
+            snapshot.io.read_bordered(corners, values, border)
+            if native is None:
+                result[...] = values
+            self.native = None if native is None else _of_values(values, result, native)
 
     def finish(self, failed: Iterable[int]) -> Any:
         """The filled result; variable-length elements of failed windows become the fill value."""
@@ -98,6 +108,18 @@ class _Entry:
             return self.result.astype(self.cast_to)
         self.given[...] = self.result
         return self.out
+
+
+def _of_values(values: npt.NDArray[Any], result: Any, native: Any) -> tuple[Any, ...]:
+    """An entry for windows that were read already, which the engine only converts: those of an
+    array in memory, along whose first axis they lie.
+    """
+    chunks = [max(1, n) for n in values.shape[1:]]
+    stored = array(values, chunks=(1, *chunks), compressor=None)
+    starts = np.zeros((len(values), values.ndim), np.int64)
+    starts[:, 0] = np.arange(len(values))
+    native = (*native[:4], native[4] + 1, *native[5:])
+    return stored._snapshot.io, starts, np.expand_dims(result, 1), "inside", None, native
 
 
 def _is_variable(dtype: np.dtype[Any]) -> bool:
@@ -216,37 +238,39 @@ def _filled(
     """The entries, filled; and what was tolerated."""
     followed: list[Any] = [None] * len(parts[0])
     while True:
-        snapshots = [(array, array._snapshot) for array, *_ in parts[0]]
+        snapshots = [(one, one._snapshot) for one, *_ in parts[0]]
         checked = list(map(_Entry, *parts))
         for entry, instead in zip(checked, followed, strict=True):
-            if instead is not None:
+            if instead is not None and entry.native is not None:
                 entry.native = (instead.io, *entry.native[1:])
-        native = [entry.native for entry in checked]
+        numbers = [number for number, entry in enumerate(checked) if entry.native is not None]
+        native: Any = [checked[number].native for number in numbers]
         try:
-            return checked, _engine.read_many(native, tolerate=tolerate, cancel=cancel)
+            found = _engine.read_many(native, tolerate=tolerate, cancel=cancel)
+            return checked, [(numbers[number], *rest) for number, *rest in found]
         except ChunksMovedError:
-            followed = [array._followed(snapshot) for array, snapshot in snapshots]
+            followed = [one._followed(snapshot) for one, snapshot in snapshots]
             if not any(followed):
                 raise
             # One that is the array's own now need not be passed.
             followed = [
-                None if array._snapshot is instead else instead
-                for (array, _), instead in zip(snapshots, followed, strict=True)
+                None if one._snapshot is instead else instead
+                for (one, _), instead in zip(snapshots, followed, strict=True)
             ]
 
 
 def _parts(entry: Sequence[Any], number: int) -> tuple[Array, Any, Any, Any]:
     try:
-        array, starts, shape, *rest = entry
+        source, starts, shape, *rest = entry
     except (TypeError, ValueError):
         rest = [None, None]
     if len(rest) > 1:
         raise TypeError(
             f"entry {number} is not (array, starts, shape) or (array, starts, shape, out)"
         )
-    if not isinstance(array, Array):
-        raise TypeError(f"entry {number}: an open zarrix array is needed, not {type(array)}")
-    return array, starts, shape, rest[0] if rest else None
+    if not isinstance(source, Array):
+        raise TypeError(f"entry {number}: an open zarrix array is needed, not {type(source)}")
+    return source, starts, shape, rest[0] if rest else None
 
 
 def _each(value: Any, count: int, name: str, single: type) -> list[Any]:

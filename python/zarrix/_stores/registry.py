@@ -42,7 +42,9 @@ OPENERS: dict[str, str] = {
     # Local paths by suffix; all others are directories.
     ".zip": "zarrix._stores.zip:of_path",
     ".ozx": "zarrix._stores.zip:of_path",
-    ".json": "zarrix._stores.reference.store:of_path",
+    ".json": "zarrix._stores.reference.store:of_json",
+    # A document of references that begins so.
+    "zarrix_virtual": "zarrix.virtual._open:of_path",
     ".parq": "zarrix._stores.reference.store:of_path",
     ".parquet": "zarrix._stores.reference.store:of_path",
     # A folder that has this one.

@@ -11,11 +11,10 @@ from zarrix._array.array import Array
 from zarrix._errors import VirtualError
 from zarrix._runtime.signatures import takes
 from zarrix.virtual._given import Given, Sources
-from zarrix.virtual._store import VirtualStore
-from zarrix.virtual._table import Row, Table
-from zarrix.virtual._whole import Whole, common_dtype, document_of, largest_chunks, row_of
+from zarrix.virtual._table import Row
+from zarrix.virtual._whole import Making
 
-__all__ = ["concat"]
+__all__ = ["concat", "concatenated", "stack"]
 
 
 @takes()
@@ -24,6 +23,7 @@ def concat(
     axis: int | str = 0,
     *,
     dtype: Any = None,
+    decode: Literal["cf"] | None = None,
     missing: Literal["error", "fill"] = "error",
     storage_options: Mapping[str, Any] | None = None,
 ) -> Array:
@@ -41,6 +41,9 @@ def concat(
         Its number, or the name of a dimension.
     dtype : dtype, optional
         What all pieces are cast to, if that keeps every value.
+    decode : {"cf"}, optional
+        Decode each piece by its own ``scale_factor``, ``add_offset``, ``_FillValue`` and
+        ``missing_value``, to floats with NaN. Otherwise these attributes must be equal.
     missing : {"error", "fill"}
         What a read does if a piece is gone: it raises, or the piece reads as the fill value.
     storage_options : mapping, optional
@@ -68,28 +71,105 @@ def concat(
     array([ 2,  3, 10, 11])
     """
     pieces = Sources(storage_options)
-    given = pieces.arrays(sources)
-    number = axis_of(axis, given)
-    wanted = common_dtype(given, dtype)
-    starts = np.cumsum([0, *(one.shape[number] for one in given)]).tolist()
-    shape = list(given[0].shape)
+    arrays = pieces.arrays(sources)
+    return concatenated(pieces, arrays, axis, (dtype, decode, missing))
+
+
+def concatenated(
+    pieces: Sources, arrays: list[Given], axis: int | str, options: tuple[Any, Any, str]
+) -> Array:
+    """`concat` of arrays that are listed already."""
+    number = axis_of(axis, arrays)
+    for one in arrays:
+        check_shape(arrays[0], one, number)
+    making = Making.of(pieces, arrays, *options)
+    starts = np.cumsum([0, *(one.shape[number] for one in arrays)]).tolist()
+    shape = list(arrays[0].shape)
     shape[number] = starts[-1]
+    axes = range(len(shape))
     rows: list[Row] = []
-    more = {"fill": True} if missing == "fill" else {}
-    for one, start in zip(given, starts, strict=False):
-        check_shape(given[0], one, number)
+    for one, start in zip(arrays, starts[:-1], strict=True):
         corner = [0] * len(shape)
         corner[number] = start
-        rows.append(row_of(one, corner, one.shape, wanted, range(len(shape)), **more))
-    whole = Whole(
-        tuple(shape),
-        wanted,
-        given[0].metadata.fill_value,
-        largest_chunks(given, range(len(shape)), len(shape)),
-        given[0].attributes,
-        given[0].names,
-    )
-    return array_of(whole, rows, pieces)
+        rows += making.rows(one, corner, axes)
+    return making.array(making.whole(arrays, shape, axes), rows)
+
+
+@takes()
+def stack(
+    sources: Any,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    dtype: Any = None,
+    decode: Literal["cf"] | None = None,
+    missing: Literal["error", "fill"] = "error",
+    storage_options: Mapping[str, Any] | None = None,
+) -> Array:
+    """Arrays of one shape along a new axis, as one read-only array; nothing is copied.
+
+    A read is equal to one of `numpy.stack` of the pieces, or an error.
+
+    Parameters
+    ----------
+    sources : sequence of Array, lazy view, str or Path, or a pattern
+        As for `concat`.
+    axis : int
+        Where the new axis is in the result.
+    name : str, optional
+        Its name.
+    dtype : dtype, optional
+    decode : {"cf"}, optional
+    missing : {"error", "fill"}
+    storage_options : mapping, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    VirtualError
+        Shapes, dtypes or the attributes that say what values mean differ.
+    PieceNotFoundError
+        A source is not there (also a ``FileNotFoundError``).
+
+    Examples
+    --------
+    >>> import numpy as np, zarrix as zarr
+    >>> from zarrix import virtual
+    >>> np.save("run1.npy", np.arange(3))
+    >>> np.save("run2.npy", np.arange(5, 8))
+    >>> virtual.stack("run*.npy", name="run")[:, 1]
+    array([1, 6])
+    """
+    pieces = Sources(storage_options)
+    arrays = pieces.arrays(sources)
+    first = arrays[0]
+    ndim = len(first.shape) + 1
+    if not -ndim <= axis < ndim:
+        raise VirtualError(f"axis {axis} is not one of a result with {ndim} axes")
+    number = axis % ndim
+    for one in arrays:
+        if one.shape != first.shape:
+            raise VirtualError(
+                f"{first.told} has shape {first.shape}, and {one.told} has {one.shape}; arrays "
+                "that are stacked have one shape"
+            )
+    making = Making.of(pieces, arrays, dtype, decode, missing)
+    shape = [*first.shape[:number], len(arrays), *first.shape[number:]]
+    axes = [n for n in range(ndim) if n != number]
+    rows: list[Row] = []
+    for place, one in enumerate(arrays):
+        corner = [0] * ndim
+        corner[number] = place
+        rows += making.rows(one, corner, axes)
+    whole = making.whole(arrays, shape, axes)
+    if name is not None:
+        names = list(whole.names) or [None] * ndim
+        names[number] = name
+        whole.names = names
+    return making.array(whole, rows)
 
 
 def axis_of(axis: int | str, pieces: list[Given]) -> int:
@@ -116,10 +196,3 @@ def check_shape(first: Given, other: Given, axis: int) -> None:
             f"{first.told} has shape {first.shape}, and {other.told} has {other.shape}; they may "
             f"differ along axis {axis} only"
         )
-
-
-def array_of(whole: Whole, rows: list[Row], pieces: Sources) -> Array:
-    """The virtual array of some pieces."""
-    table = Table.of(whole.shape, rows)
-    store = VirtualStore({"zarr.json": document_of(whole)}, {"": table}, pieces.opener)
-    return Array(store, read_only=True)

@@ -27,7 +27,8 @@ from zarrix.convert._file_store import FileStore
 from zarrix.convert._inside import split
 from zarrix.convert._source import natural
 from zarrix.virtual._opener import Opener, check_of, file_check, split_url
-from zarrix.virtual._table import Source
+from zarrix.virtual._store import VirtualStore
+from zarrix.virtual._table import Source, Table
 
 __all__ = ["Given", "Sources"]
 
@@ -42,6 +43,8 @@ class Given:
         Of the part that was passed.
     axes, origin, step : tuple
         For each axis of the array: the axis of the part, the first index, and the step.
+    table, store : Table, VirtualStore
+        The pieces of a virtual array, in the part that was passed.
     """
 
     source: int
@@ -55,6 +58,8 @@ class Given:
     names: Sequence[str | None]
     check: str | None
     told: str
+    table: Table | None = None
+    store: VirtualStore | None = None
     dtype: np.dtype[Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +85,7 @@ class Sources:
         self.sources: list[Source] = []
         self._known: dict[Any, int] = {}
         self._hosts: list[str] = []
+        self._adopted: list[VirtualStore] = []
         self._options = dict(storage_options or {})
         self.opener = Opener(self.sources, self._targets())
 
@@ -117,13 +123,16 @@ class Sources:
     def _at(self, places: Sequence[tuple[int, str]]) -> Iterable[Given]:
         for begin in range(0, len(places), 256):
             some = places[begin : begin + 256]
-            arrays = self.opener.arrays(some, [None] * len(some))
+            arrays = self.opener.arrays(some, [None] * len(some), are_listed=False)
             for (number, path), array in zip(some, arrays, strict=True):
                 if array is None:
                     told = self.opener.told(number, path)
                     raise PieceNotFoundError(f"there is no array at {told}")
                 self._note_format(number, array)
-                yield self._given(array, number, path, LazyArray.of(array))
+                if isinstance(array._location.store, VirtualStore):
+                    yield self._opened(array)
+                else:
+                    yield self._given(array, number, path, LazyArray.of(array))
 
     def _named(self, name: str) -> tuple[int, str]:
         """The source of a path or URL, and the path in it."""
@@ -166,8 +175,29 @@ class Sources:
                 f"{array!r} is a view with metadata of its own, or has a store for its chunks; "
                 "pass the array that it is made of"
             )
+        if isinstance(location.store, VirtualStore) and location.path in location.store.tables:
+            return self._given(array, -1, location.path, view)
         number = self._number(_source_of(location.store, array), location.store)
         return self._given(array, number, location.path, view)
+
+    def adopted(self, store: VirtualStore, number: int) -> int:
+        """The number here of a source of a virtual array."""
+        key = (id(store), number)
+        found = self._known.get(key)
+        if found is None:
+            opener = store.opener
+            source = opener.sources[number]
+            location = source.location
+            if location is not None and not is_url(location):
+                location = os.path.join(opener.home, location)
+            live = opener.live.get(number)
+            found = self._number(source._replace(location=location), live)
+            if location is not None and is_url(location):
+                self.opener.own.setdefault(found, opener.own.get(number, opener.targets))
+            self._known[key] = found
+            # Its number must not be given to another store while this is in use.
+            self._adopted.append(store)
+        return found
 
     def _given(self, array: Array, number: int, path: str, view: LazyArray) -> Given:
         metadata = metadata_of(array)
@@ -184,6 +214,13 @@ class Sources:
                 )
             origin.append(one if isinstance(one, int) else one[0])
             step.append(1 if isinstance(one, int) else one[1])
+        store, table, told = array._location.store, None, repr(array)
+        if number < 0:
+            assert isinstance(store, VirtualStore)
+            table = _inside(store.tables[path], view)
+        else:
+            told = self.opener.told(number, path)
+        is_zarr = number >= 0 and self.sources[number].format.startswith("zarr")
         return Given(
             source=number,
             path=path,
@@ -194,9 +231,22 @@ class Sources:
             metadata=metadata,
             attributes=array.attrs.asdict(),
             names=_names_of_view(array, view),
-            check=check_of(array) if self.sources[number].format.startswith("zarr") else None,
-            told=self.opener.told(number, path),
+            check=check_of(array) if is_zarr else None,
+            told=told,
+            table=table,
+            store=store if isinstance(store, VirtualStore) else None,
         )
+
+
+def _inside(table: Table, view: LazyArray) -> Table:
+    """The pieces of a virtual array in a part of it."""
+    ranges = [one for one in view._axes if isinstance(one, tuple) and one[1] == 1]
+    if len(ranges) < len(view._axes) or view._order != tuple(range(len(ranges))):
+        raise VirtualError(
+            f"{view!r} is a view of a virtual array with steps, indices or other axes; take the "
+            "view of its pieces"
+        )
+    return table.cut([start for start, _, _ in ranges], view.shape)
 
 
 def _names_of_view(array: Array, view: LazyArray) -> tuple[str | None, ...]:

@@ -60,6 +60,7 @@ class Opener:
     ) -> None:
         self.sources, self.targets, self.home = sources, targets, home
         self.live = dict(live or {})
+        self.own: dict[int, Targets] = {}
         self._stores: dict[int, tuple[Store, str]] = {}
         self._files: dict[int, tuple[Store, str]] = {}
 
@@ -86,7 +87,8 @@ class Opener:
                 "can read it"
             )
         if is_url(location):
-            return self._at_url(location)
+            root, path = split_url(location)
+            return self.own.get(number, self.targets).store_at(location, root), path
         path = os.path.join(self.home, location)
         if check is not None and file_check(path) != check:
             if not os.path.exists(path):
@@ -100,10 +102,6 @@ class Opener:
             return reopened(path, format, {}), ""
         except FileNotFoundError:
             raise PieceNotFoundError(f"the piece {path} is gone") from None
-
-    def _at_url(self, url: str) -> tuple[Store, str]:
-        root, path = split_url(url)
-        return self.targets.store_at(url, root), path
 
     def found(self, places: Sequence[tuple[int, str]]) -> list[tuple[Location, nodes.Node | None]]:
         """The nodes at paths of sources, by one request for each remote store."""
@@ -126,9 +124,14 @@ class Opener:
         ]
 
     def arrays(
-        self, places: Sequence[tuple[int, str]], checks: Sequence[str | None]
+        self,
+        places: Sequence[tuple[int, str]],
+        checks: Sequence[str | None],
+        *,
+        are_listed: bool = True,
     ) -> list[Array | None]:
-        """The arrays at paths of sources; None for those that are gone.
+        """The arrays at paths of sources; None for those that are gone. Those that are listed
+        already are not virtual arrays themselves.
 
         Raises
         ------
@@ -145,7 +148,8 @@ class Opener:
             if node.kind != "array":
                 raise PieceChangedError(f"the piece {told} is a group now, and not an array")
             array = opened_at(location, node)
-            if location.store._array_io(location.path, metadata_of(array)) is not None:
+            metadata = metadata_of(array)
+            if are_listed and location.store._array_io(location.path, metadata) is not None:
                 raise VirtualError(
                     f"the piece {told} is a virtual array itself; a list has the pieces of those"
                 )

@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from zarrix._array.access import io_of, metadata_of
+from zarrix._array.array import Array
 from zarrix._array.boxes import BoxesIO, OpenBox
 from zarrix._errors import PieceChangedError, PieceNotFoundError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection.values import fill_element
 from zarrix._stores.python import PythonStore
 from zarrix._stores.sites import Site, of_file
+from zarrix.virtual._decode import Decode
 from zarrix.virtual._opener import Opener
 from zarrix.virtual._table import Table
 
-__all__ = ["Boxes", "VirtualStore"]
+__all__ = ["Boxes", "VirtualStore", "box_of"]
 
 _MOST_OPEN = 16_384
 _MOST_FILES = 256
@@ -104,7 +106,8 @@ def box_of(
     stored = np.dtype(more["dtype"]) if "dtype" in more else dtype
     if metadata.dtype.newbyteorder("=") != stored.newbyteorder("="):
         return None
-    decode = None if metadata.dtype == dtype else _cast(dtype)
+    is_same = metadata.dtype == dtype and not {"scale", "offset", "nan"} & more.keys()
+    decode = None if is_same else Decode(dtype, more)
     is_plain = (
         decode is None
         and axes == tuple(range(len(shape)))
@@ -112,14 +115,6 @@ def box_of(
         and all(one == 1 for one in step)
     )
     return OpenBox(io, metadata.dtype, axes, origin, step, decode, is_plain)
-
-
-class _cast:  # noqa: N801  a function with a state
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self._dtype = dtype
-
-    def __call__(self, values: Any) -> Any:
-        return values.astype(self._dtype)
 
 
 class VirtualStore(PythonStore):
@@ -151,6 +146,15 @@ class VirtualStore(PythonStore):
         self._values, self.tables, self.opener, self.path = dict(values), dict(tables), opener, path
         self._readers: dict[str, BoxesIO] = {}
         self.boxes: dict[str, Boxes] = {}
+
+    @property
+    def stored_values(self) -> Mapping[str, bytes]:
+        """Documents, and chunks of arrays that are in the list itself, by key."""
+        return self._values
+
+    def array(self, path: str) -> Array:
+        """One of its arrays."""
+        return Array(self, path, read_only=True)
 
     def _array_io(self, path: str, metadata: ArrayMetadata) -> Any:
         table = self.tables.get(path)

@@ -133,6 +133,29 @@ class Table:
             )
         ]
 
+    def cut(self, start: Sequence[int], shape: Sequence[int]) -> Table:
+        """The pieces of a box of the whole, relative to it."""
+        low = np.array(start, np.int64).reshape(-1)
+        high = low + np.array(shape, np.int64).reshape(-1)
+        begin = np.maximum(self.starts, low)
+        end = np.minimum(self.starts + self.shapes, high)
+        kept = np.nonzero((begin < end).all(axis=1))[0]
+        moved = (begin - self.starts)[kept]
+        more = [self.more[number] for number in kept.tolist()]
+        for place in np.nonzero(moved.any(axis=1))[0].tolist():
+            more[place] = _later(more[place], moved[place].tolist())
+        return Table(
+            tuple(shape),
+            (
+                [self.sources[number] for number in kept.tolist()],
+                [self.paths[number] for number in kept.tolist()],
+                (begin - low)[kept],
+                (end - begin)[kept],
+                [self.checks[number] for number in kept.tolist()],
+                more,
+            ),
+        )
+
     def __reduce__(self) -> Any:
         columns = (self.sources, self.paths, self.starts, self.shapes, self.checks, self.more)
         return Table, (self.shape, columns)
@@ -141,3 +164,15 @@ class Table:
 def _corners(rows: Iterable[tuple[int, ...]], ndim: int) -> Numbers:
     found = np.array([*rows], np.int64)
     return found.reshape(len(found), ndim)
+
+
+def _later(more: Mapping[str, Any], moved: list[int]) -> Mapping[str, Any]:
+    """What is special about a piece that begins so many elements later along each axis."""
+    axes = more.get("axes", range(len(moved)))
+    first = more.get("from", [0] * len(axes))
+    step = more.get("step", [1] * len(axes))
+    origin = [
+        one if axis is None else one + stride * moved[axis]
+        for axis, one, stride in zip(axes, first, step, strict=True)
+    ]
+    return {**more, "from": origin}

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._errors import VirtualError
-from zarrix._metadata.json import json_dumps
 from zarrix._stores.memory import MemoryStore
-from zarrix.virtual._given import Given
-from zarrix.virtual._table import NOTHING_MORE, Row
+from zarrix.virtual._given import Given, Sources
+from zarrix.virtual._rules import check_meaning, decoded_dtype, decoding, kept_attributes
+from zarrix.virtual._store import VirtualStore
+from zarrix.virtual._table import NOTHING_MORE, Row, Table
 
-__all__ = ["Whole", "common_dtype", "document_of", "largest_chunks", "row_of"]
+__all__ = ["Making", "Whole", "document_of"]
 
 
 @dataclass
@@ -49,40 +51,123 @@ def document_of(whole: Whole) -> bytes:
     return bytes(store["zarr.json"])
 
 
-def row_of(
-    piece: Given,
-    start: Sequence[int],
-    shape: Sequence[int],
-    dtype: np.dtype[Any],
-    axes: Sequence[int],
-    **more: Any,
-) -> Row:
-    """The row of a piece that lies at ``start``; ``axes`` has the axis of the whole for each axis
-    of the piece.
+@dataclass
+class Making:
+    """What the pieces of a call have in common, and how their rows are made.
+
+    pieces : Sources
+    dtype : dtype
+        Of the whole.
+    decode : {'cf'} or None
+    missing : {'error', 'fill'}
     """
-    along = [None if axis is None else axes[axis] for axis in piece.axes]
-    if along != list(range(len(shape))):
-        more["axes"] = along
-    if any(piece.origin):
-        more["from"] = list(piece.origin)
-    if any(one != 1 for one in piece.step):
-        more["step"] = list(piece.step)
-    if piece.dtype != dtype:
-        more["dtype"] = piece.dtype.str
-    return Row(
-        piece.source,
-        piece.path,
-        tuple(start),
-        tuple(shape),
-        piece.check,
-        json_ready(more) if more else NOTHING_MORE,
-    )
 
+    pieces: Sources
+    dtype: np.dtype[Any]
+    decode: str | None = None
+    missing: str = "error"
 
-def json_ready(more: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``more``, after it was seen that it can be stored."""
-    json_dumps(dict(more))
-    return dict(more)
+    @classmethod
+    def of(
+        cls, pieces: Sources, arrays: Sequence[Given], dtype: Any, decode: str | None, missing: str
+    ) -> Making:
+        """After the pieces were seen to fit.
+
+        Raises
+        ------
+        VirtualError
+            Their dtypes, or what their elements mean, differ.
+        """
+        if missing not in ("error", "fill"):
+            raise ValueError(f"missing={missing!r}; allowed are 'error' and 'fill'")
+        check_meaning(arrays, decode)
+        if decode is None:
+            return cls(pieces, common_dtype(arrays, dtype), None, missing)
+        found = decoded_dtype(arrays) if dtype is None else np.dtype(dtype)
+        if found.kind != "f":
+            raise VirtualError(f"decoded elements are floats, which dtype={found} cannot hold")
+        return cls(pieces, found, decode, missing)
+
+    def rows(self, piece: Given, start: Sequence[int], axes: Sequence[int]) -> list[Row]:
+        """The rows of a piece that lies at ``start`` of the whole; ``axes`` has the axis of the
+        whole for each axis of the piece. A virtual array is replaced by its own pieces.
+        """
+        shape = [1] * len(start)
+        for axis, length in zip(axes, piece.shape, strict=True):
+            shape[axis] = length
+        if piece.table is not None:
+            return self._inner_rows(piece, piece.table, start, shape, axes)
+        more: dict[str, Any] = {}
+        along = [None if axis is None else axes[axis] for axis in piece.axes]
+        if along != list(range(len(shape))):
+            more["axes"] = along
+        if any(piece.origin):
+            more["from"] = list(piece.origin)
+        if any(one != 1 for one in piece.step):
+            more["step"] = list(piece.step)
+        if piece.dtype != self.dtype:
+            more["dtype"] = piece.dtype.str
+        if self.decode:
+            more |= decoding(piece)
+        if self.missing == "fill":
+            more["fill"] = True
+        more = more or NOTHING_MORE  # type: ignore[assignment]
+        corner, lengths = tuple(start), tuple(shape)
+        return [Row(piece.source, piece.path, corner, lengths, piece.check, more)]
+
+    def _inner_rows(
+        self,
+        piece: Given,
+        table: Table,
+        start: Sequence[int],
+        shape: Sequence[int],
+        axes: Sequence[int],
+    ) -> list[Row]:
+        store = piece.store
+        assert store is not None
+        if self.decode or piece.dtype != self.dtype:
+            raise VirtualError(
+                f"{piece.told} is a virtual array, and its elements cannot be cast or decoded; "
+                "make it of its pieces with dtype= or decode="
+            )
+        ndim, new = len(start), []
+        for row in table.rows():
+            corner, lengths = list(start), [1] * ndim
+            for axis, first, length in zip(axes, row.start, row.shape, strict=True):
+                corner[axis], lengths[axis] = start[axis] + first, length
+            more = dict(row.more)
+            inner = more.get("axes")
+            if inner is not None or list(axes) != list(range(ndim)):
+                count = len(row.shape)
+                inner = range(count) if inner is None else inner
+                more["axes"] = [None if axis is None else axes[axis] for axis in inner]
+            if self.missing == "fill":
+                more["fill"] = True
+            number = self.pieces.adopted(store, row.source)
+            kept = more or NOTHING_MORE
+            new.append(Row(number, row.path, tuple(corner), tuple(lengths), row.check, kept))
+        return new
+
+    def whole(self, arrays: Sequence[Given], shape: Sequence[int], axes: Sequence[int]) -> Whole:
+        """The whole of pieces that lie along ``axes``, with what it has from the first of them."""
+        first = arrays[0]
+        names: list[str | None] = [None] * len(shape)
+        for axis, name in zip(axes, first.names, strict=False):
+            names[axis] = name
+        return Whole(
+            tuple(shape),
+            self.dtype,
+            np.nan if self.decode else first.metadata.fill_value,
+            largest_chunks(arrays, axes, len(shape)),
+            kept_attributes(arrays, self.decode),
+            names if any(names) else (),
+        )
+
+    def array(self, whole: Whole, rows: Sequence[Row]) -> Array:
+        """The virtual array of some rows."""
+        table = Table.of(whole.shape, rows)
+        store = VirtualStore({"zarr.json": document_of(whole)}, {"": table}, self.pieces.opener)
+        return Array(store, read_only=True)
 
 
 def common_dtype(pieces: Sequence[Given], dtype: Any) -> np.dtype[Any]:

@@ -2,6 +2,7 @@
 //! many; and about stored values that are made of encoded chunks.
 
 pub(crate) mod many;
+pub(crate) mod parts;
 pub(crate) mod points;
 pub(crate) mod progress;
 pub(crate) mod regroup;

@@ -75,6 +75,11 @@ impl<'g> Blocks<'g> {
         Ok(self.plan.as_ref())
     }
 
+    /// The block that was returned last.
+    pub fn last(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
     /// The block after another one.
     fn after(&mut self, mut plan: Plan) -> Result<Option<Plan>> {
         for axis in (0..self.axes.len()).rev() {

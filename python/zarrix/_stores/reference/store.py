@@ -24,10 +24,13 @@ from zarrix._stores.redaction import hiding, public_url
 from zarrix._stores.reference.document import JsonReferences, parsed
 from zarrix._stores.reference.parquet import ParquetReferences
 from zarrix._stores.reference.targets import Targets
+from zarrix._stores.registry import opener
 from zarrix._stores.sites import Site, of_file
 
-__all__ = ["ReferenceStore", "of_path"]
+__all__ = ["ReferenceStore", "of_json", "of_path"]
 
+# How the list of a virtual array begins.
+_VIRTUAL = b'{"zarrix_virtual":'
 _PARQUET = (".parq", ".parquet")
 
 
@@ -197,6 +200,16 @@ class ReferenceStore(PythonStore):
 def of_path(path: str, storage_options: object = None) -> ReferenceStore | None:
     """The store of references on this machine; None where ``path`` is something else."""
     return ReferenceStore(path) if _holds_references(path) else None
+
+
+def of_json(path: str, storage_options: object = None) -> Store | None:
+    """The store of a JSON document on this machine: references, or the list of a virtual array."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        is_virtual = file.read(len(_VIRTUAL)) == _VIRTUAL
+    opens = opener("zarrix_virtual") if is_virtual else None
+    return of_path(path) if opens is None else opens(path, None)
 
 
 ReferenceStore.__module__ = "zarrix.storage"

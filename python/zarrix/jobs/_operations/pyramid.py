@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
-from zarrix._array.access import change_metadata, io_of, metadata_of
+from zarrix._array.access import change_metadata, io_of, is_made_of_boxes, metadata_of
 from zarrix._array.array import Array
 from zarrix._errors import JobError
 from zarrix._hierarchy.group import Group
@@ -412,6 +412,7 @@ def _parameters(
         # Reading a value twice costs requests on a server, and on a disk less than encoding it.
         "moves": has_copy
         and not image.place.chunks.is_remote
+        and not is_made_of_boxes(array)
         and is_encoded_alike(metadata_of(array), metadata_of(planned)),
         "parts": _divided(shapes, factors, unit, itemsize, limit, has_copy),
         "attributes": {},

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from zarrix._array.access import ArrayOptions, io_of, metadata_of, opened_at
+from zarrix._array.access import ArrayOptions, io_of, is_made_of_boxes, metadata_of, opened_at
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array, from_array
 from zarrix._array.dimension_names import names_of
@@ -502,6 +502,7 @@ def _planned_array(array: Array, path: str, target: _Target, limits: _Limits) ->
     # Elements without a fixed size have no intermediates.
     max_error = target.max_error if rounds(dest.dtype) else None
     can_move = max_error is None and limits.passes in (None, 1)
+    can_move = can_move and not is_made_of_boxes(array)
     moves = can_move and is_encoded_alike(metadata_of(array), dest)
     passes = 1 if moves or is_variable(dest.dtype) else limits.passes
     plan, others = choose(problem, passes)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zarrix import _engine
-from zarrix._array.access import current_snapshot, options_of
+from zarrix._array.access import current_snapshot, is_made_of_boxes, options_of
 from zarrix._array.array import Array
 from zarrix._array.conversion import NativeConversion, conversion_of
 from zarrix._array.many import read_many
@@ -94,7 +94,10 @@ def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: An
         }
         conversion = conversion_of(options, dtype, window, np.empty(0, column.dtype))[1]
     is_native = (
-        type(array) is Array and options_of(array).cast_to is None and column.dtype.kind not in "OT"
+        type(array) is Array
+        and options_of(array).cast_to is None
+        and column.dtype.kind not in "OT"
+        and not is_made_of_boxes(array)
     )
     return Source(array, padding, conversion, tuple(map(int, array.shape)), dtype, is_native)
 
