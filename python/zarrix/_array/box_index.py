@@ -130,8 +130,12 @@ class BoxIndex:
             self._end = np.ascontiguousarray(stops[:, self.axis])
 
         sizes = stops - starts
-        # Not the product of all sizes in 64 bits, which may overflow.
-        self.covered = sum(map(math.prod, sizes.tolist()))
+        # In 64 bits where that cannot overflow.
+        is_small = math.prod(shape) * max(1, len(starts)) < 2**63
+        if is_small:
+            self.covered = int(np.prod(sizes, axis=1).sum())
+        else:
+            self.covered = sum(map(math.prod, sizes.tolist()))
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -97,17 +97,15 @@ class _Reader:
     def sources(self, value: Any) -> list[Source]:
         if not isinstance(value, list):
             self.refuse("'sources' is not a list")
-        found = []
-        for one in value:
-            if not isinstance(one, list) or len(one) != 3:
-                self.refuse(f"the source {shorten(one)} is not [location, format, check]")
-            location, format, check = one
-            if not isinstance(location, str) or not location or "\0" in location:
-                self.refuse(f"the location of the source {shorten(one)} is not a path or a URL")
-            if not isinstance(format, str) or not isinstance(check, str | None):
-                self.refuse(f"the source {shorten(one)} is not [location, format, check]")
-            found.append(Source(location, format, check))
-        return found
+        if not all(isinstance(one, list) and len(one) == 3 for one in value):
+            self.refuse("a source is not [location, format, check]")
+        # By columns: a list may have a source for each of 100,000 pieces.
+        locations, formats, checks = [*zip(*value, strict=True)] or ((), (), ())
+        if not set(map(type, locations)) <= {str} or not all(locations):
+            self.refuse("the location of a source is not a path or a URL")
+        if not set(map(type, formats)) <= {str} or not set(map(type, checks)) <= {str, type(None)}:
+            self.refuse("a source is not [location, format, check]")
+        return [*map(Source._make, value)]
 
     def table(self, rows: Any, shape: tuple[int, ...], sources: int) -> Table:
         if not isinstance(rows, list) or not all(
@@ -116,16 +114,15 @@ class _Reader:
             self.refuse("a piece is not [source, path, start, shape, check, more]")
         columns = [list(one) for one in zip(*rows, strict=True)] or [[] for _ in range(6)]
         numbers, paths, starts, shapes, checks, more = columns
-        if not all(type(one) is int and 0 <= one < sources for one in numbers):
+        if not set(map(type, numbers)) <= {int} or (
+            numbers and not 0 <= min(numbers) <= max(numbers) < sources
+        ):
             self.refuse("a piece names a source that is not in 'sources'")
-        known: dict[Any, str] = {}
-        for place, path in enumerate(paths):
-            if not isinstance(path, str):
-                self.refuse(f"the path {shorten(path)} of a piece is not a text")
-            if path not in known:
-                known[path] = self._path(path)
-            paths[place] = known[path]
-        if not all(isinstance(one, str | None) for one in checks):
+        if not set(map(type, paths)) <= {str}:
+            self.refuse("the path of a piece is not a text")
+        known = {path: self._path(path) for path in set(paths)}
+        paths = [known[path] for path in paths]
+        if not set(map(type, checks)) <= {str, type(None)}:
             self.refuse("the check of a piece is not a text")
         corners = [self._corners(one, len(shape)) for one in (starts, shapes)]
         ends = corners[0] + corners[1]

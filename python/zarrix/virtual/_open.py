@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from zarrix._array.array import Array
@@ -176,6 +178,18 @@ def of_path(path: str, storage_options: Mapping[str, Any] | None = None) -> Virt
     return _opened(path, None, None)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No collection of garbage: a long list makes many objects, and none of them is garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _opened(
     path: str, storage_options: Mapping[str, Any] | None, allowed: Sequence[str] | None
 ) -> VirtualStore:
@@ -192,7 +206,8 @@ def _opened(
             f"{shown} has more than {most} bytes, which is config.max_document_bytes; raise it if "
             "this is intended"
         )
-    sources, values, tables = parsed(value, shown)
+    with _uncollected():
+        sources, values, tables = parsed(value, shown)
     if is_remote:
         for source in sources:
             location = source.location or ""
