@@ -111,7 +111,7 @@ class Opener:
         for number, path in places:
             store, root = self.place(number)
             asked = _FORMATS.get(self.sources[number].format)
-            full = key_of(root, path)
+            full = key_of(root, path) if path else root
             stores[id(store)] = store
             by_store.setdefault((id(store), asked), []).append(full)
             asked_at.append((store, full, asked))
