@@ -26,6 +26,7 @@ __all__ = [
     "document_key_of",
     "io_of",
     "is_made_of_boxes",
+    "location_of",
     "metadata_of",
     "opened_at",
     "options_of",
@@ -72,6 +73,11 @@ def document_key_of(array: Array) -> str:
 def io_of(array: Array) -> _engine.ArrayIO:
     """The engine's array."""
     return array._snapshot.io
+
+
+def location_of(array: Array) -> Location:
+    """The store and the path of an array."""
+    return array._location
 
 
 def is_made_of_boxes(array: Array) -> bool:

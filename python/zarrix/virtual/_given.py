@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._array.access import metadata_of, options_of
+from zarrix._array.access import location_of, metadata_of, options_of
 from zarrix._array.array import Array
 from zarrix._array.dimension_names import names_of
 from zarrix._array.lazy import LazyArray
@@ -129,7 +129,7 @@ class Sources:
                     told = self.opener.told(number, path)
                     raise PieceNotFoundError(f"there is no array at {told}")
                 self._note_format(number, array)
-                if isinstance(array._location.store, VirtualStore):
+                if isinstance(location_of(array).store, VirtualStore):
                     yield self._opened(array)
                 else:
                     yield self._given(array, number, path, LazyArray.of(array))
@@ -169,7 +169,7 @@ class Sources:
                 f"{item!r} is not a piece of a virtual array; pass open arrays, lazy views of "
                 "them, paths or URLs"
             )
-        options, location = options_of(array), array._location
+        options, location = options_of(array), location_of(array)
         if options.is_view or location.chunk_store is not None:
             raise VirtualError(
                 f"{array!r} is a view with metadata of its own, or has a store for its chunks; "
@@ -214,7 +214,7 @@ class Sources:
                 )
             origin.append(one if isinstance(one, int) else one[0])
             step.append(1 if isinstance(one, int) else one[1])
-        store, table, told = array._location.store, None, repr(array)
+        store, table, told = location_of(array).store, None, repr(array)
         if number < 0:
             assert isinstance(store, VirtualStore)
             table = _inside(store.tables[path], view)
