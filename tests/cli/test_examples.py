@@ -41,6 +41,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     depth[:] = np.arange(48).reshape(2, 4, 6) / 4
     rgb.attrs["_ARRAY_DIMENSIONS"] = ["t", "c", "y", "x"]
     depth.attrs["_ARRAY_DIMENSIONS"] = ["t", "y", "x"]
+    for day in (1, 2):
+        new = zarr.create_group(f"day{day}.zarr", zarr_format=3)
+        time = new.create_array("time", data=[day], dimension_names=["time"])
+        time.attrs["units"] = "days since 2020-01-01"
+        new.create_array("t", data=[day / 2], dimension_names=["time"])
     values = np.arange(12, dtype="f4").reshape(3, 4)
     np.save("x.npy", values)
     with h5py.File("x.h5", "w") as file:

@@ -102,6 +102,24 @@ def is_clean(path: Path) -> None:
     assert stored == expected, stored ^ expected
 
 
+def die_at(number: int, call: Callable[[], Any]) -> None:
+    """Make a call, and kill this process at its ``number``th change of what is stored."""
+    left = number
+
+    def profile(_: FrameType, event: str, function: Any) -> None:
+        nonlocal left
+        if event == "c_call" and function.__name__ in _CHANGES:
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    try:
+        sys.setprofile(profile)
+        call()
+    finally:
+        sys.setprofile(None)
+
+
 def dies_at(number: int, call: Callable[[], Any]) -> bool:
     """Make a call in a forked process that is killed at its ``number``th change of what is stored.
 
@@ -109,21 +127,9 @@ def dies_at(number: int, call: Callable[[], Any]) -> bool:
     """
     child = os.fork()
     if child == 0:
-        left = number
-
-        def profile(_: FrameType, event: str, function: Any) -> None:
-            nonlocal left
-            if event == "c_call" and function.__name__ in _CHANGES:
-                left -= 1
-                if left < 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
         try:
-            sys.setprofile(profile)
-            call()
-            sys.setprofile(None)
+            die_at(number, call)
         except BaseException as error:
-            sys.setprofile(None)
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
             os._exit(1)
         os._exit(0)

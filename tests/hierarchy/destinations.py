@@ -337,6 +337,7 @@ WITHOUT: dict[str, str] = {
     "snapshot": "makes a folder of its own beside the hierarchy, and takes a free name only",
     "versions": "deletes the versions that are named, and tests/versions has what stays",
     "recover": "removes the keys that an intent names; tests/commits kills it at each step",
+    "append": "adds rows by labels and overwrites no node; tests/ingest has what it refuses",
     "sweep": "removes the chunks that a commit has replaced, which tests/commits compares",
     "storage.init_store": "`storage.init_array` under its first name",
     "testing.check_store": "gets an empty store of its own",

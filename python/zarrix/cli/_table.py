@@ -55,6 +55,7 @@ VERBS: dict[str, Verb] = {
     "rm": Verb("copy", "remove an array or a group"),
     "rechunk": Verb("copy", "copy with other chunks, shards or codecs"),
     "pyramid": Verb("copy", "write smaller copies of an image, with OME-Zarr metadata"),
+    "append": Verb("copy", "add rows of groups and files, by the labels of a coordinate"),
     "stack": Verb("copy", "make one array of many files, one after the other"),
     "map": Verb("copy", "compute an array from blocks of others by a function of Python"),
     "consolidate": Verb("copy", "write all metadata of a hierarchy to one document"),

@@ -86,9 +86,8 @@ def check_fit(
             _check_values(mine, theirs, source.name, owner)
     for key in _differing(source.attributes, attributes, frozenset()):
         told = _told(f"the attribute {key}", source.attributes, attributes, key)
-        if key in _OF_ONE_FILE or keeps_attributes:
-            continue
-        notes.append(told)
+        if key not in _OF_ONE_FILE:
+            notes.append(told)
     if notes and not keeps_attributes:
         more = f", and {len(notes) - 1} more" if len(notes) > 1 else ""
         raise AppendError(

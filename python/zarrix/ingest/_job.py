@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._display.progress import Progress
-from zarrix._errors import OverlapError
+from zarrix._errors import OverlapError, ZarrixError
 from zarrix._hierarchy.group import Group
 from zarrix.ingest._appended import Appended
 from zarrix.ingest._compare import differing
@@ -105,6 +105,20 @@ class AppendJob:
         before : Group or None
             The same, as others see it until the commit is over.
         """
+        try:
+            self._run(group, before)
+        except (ZarrixError, OSError):
+            # What went wrong may be that a source has changed.
+            self._check_sources()
+            raise
+        self._check_sources()
+        return self._result
+
+    def _check_sources(self) -> None:
+        for source in self._sources:
+            source.check()
+
+    def _run(self, group: Group, before: Group | None) -> None:
         stored = self._variables(group)
         if not stored:
             first = template(self._sources)
@@ -116,9 +130,6 @@ class AppendJob:
         if plan.is_changed.any():
             old = {} if before is None else self._variables(before)
             self._write(group, plan, old)
-        for source in self._sources:
-            source.check()
-        return self._result
 
     def _variables(self, group: Group) -> dict[str, Variable]:
         named = {name for source in self._sources for name in source.variables}

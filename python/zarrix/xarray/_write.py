@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from xarray import DataArray, Dataset, DataTree
 from xarray.backends.common import ArrayWriter
@@ -25,6 +25,7 @@ from zarrix.dask._guard import require_shared
 from zarrix.dask._sources import refuse_sources
 from zarrix.xarray._open import location_of
 from zarrix.xarray._store import Store
+from zarrix.xarray._upsert import upsert
 
 __all__ = ["to_zarr"]
 
@@ -43,6 +44,9 @@ def to_zarr(
     compute: bool = True,
     consolidated: bool | None = None,
     append_dim: Hashable | None = None,
+    upsert_dim: Hashable | None = None,
+    overlap: Literal["same", "skip", "replace", "error"] = "same",
+    attributes: Literal["error", "keep"] = "error",
     region: Mapping[Any, slice | Literal["auto"]] | Literal["auto"] | None = None,
     safe_chunks: bool = False,
     align_chunks: bool = False,
@@ -79,6 +83,12 @@ def to_zarr(
         Whether consolidated metadata is written; it is by default, except with mode ``'r+'``.
     append_dim : hashable, optional
         The dimension along which the stored variables grow.
+    upsert_dim : hashable, optional
+        The dimension along which rows are added by the labels of its coordinate, as by
+        `zarrix.append`: the call can be repeated, and becomes visible at once. The group is created
+        if it does not exist.
+    overlap, attributes : str
+        As in `zarrix.append`, with `upsert_dim`.
     region : mapping of dimension to slice or "auto", or "auto"; optional
         Where to write in the stored variables; "auto" looks up the coordinates.
     safe_chunks : bool
@@ -120,6 +130,13 @@ def to_zarr(
     >>> group["t"][:]
     array([0., 1., 2., 0., 1., 2.])
     """
+    if upsert_dim is not None:
+        if append_dim is not None or mode not in (None, "a") or not compute:
+            raise ValueError("upsert_dim goes with neither append_dim, mode, nor compute=False")
+        location = location_of(store, group, {"storage_options": storage_options})
+        told = {"along": upsert_dim, "overlap": overlap, "attributes": attributes}
+        one = cast("Dataset", _checked(data, encoding, upsert_dim, region))
+        return upsert(one, location, told, encoding or {}, _dump)
     # xarray types them by its own literals, and checks the values itself.
     chosen = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)  # type: ignore[arg-type]
     written = _checked(data, encoding, append_dim, region)
@@ -141,14 +158,7 @@ def to_zarr(
         # An archive is not opened twice.
         store = location if isinstance(store, str | os.PathLike) else store
     root, writer = Store.open_group(store, chosen, group, **options), _Writer()
-    try:
-        for child, dataset, wanted in parts(root):
-            _dump(dataset, child, writer, wanted, is_again=is_rehearsed)
-    except BaseException:
-        if chosen == "w-":
-            # Only this call has made it.
-            nodes.clear(root.zarr_group.store, root.zarr_group.path)
-        raise
+    _create(parts, root, writer, is_again=is_rehearsed, is_new=chosen == "w-")
     if chosen != "r+" and consolidated is not False:
         # Once, and not for each group of a tree.
         consolidate_metadata(root.zarr_group.store, zarr_format=root.zarr_group.zarr_format)
@@ -172,7 +182,9 @@ def _checked(
     if isinstance(region, str) and region != "auto":
         raise ValueError(f"region is a mapping of dimensions to slices, or 'auto', not {region!r}")
     if isinstance(data, DataTree) and (append_dim is not None or region is not None):
-        raise ValueError("append_dim and region are for a dataset; write the groups of a tree")
+        raise ValueError(
+            "append_dim, upsert_dim and region are for a dataset; write the groups of a tree"
+        )
     if isinstance(data, DataTree) and (unknown := set(encoding or {}) - set(data.groups)):
         raise ValueError(f"unexpected encoding group name(s) provided: {unknown}")
     return _as_dataset(data) if isinstance(data, DataArray) else data
@@ -235,6 +247,20 @@ def _dump(
         if is_again:
             warnings.simplefilter("ignore")
         dump_to_store(part, store, writer, encoding=encoding)
+
+
+def _create(
+    parts: _Parts, root: Store, writer: ArrayWriter, *, is_again: bool, is_new: bool
+) -> None:
+    """Create the arrays of all groups; none of a new hierarchy is left after an error."""
+    try:
+        for child, dataset, wanted in parts(root):
+            _dump(dataset, child, writer, wanted, is_again=is_again)
+    except BaseException:
+        if is_new:
+            # Only this call has made it.
+            nodes.clear(root.zarr_group.store, root.zarr_group.path)
+        raise
 
 
 def _as_dataset(array: DataArray) -> Dataset:
