@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from zarrix._hierarchy.open import open_group
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import location_of
 from zarrix._stores.overlap import refuse_overlap
+from zarrix._stores.path import is_url
 from zarrix.commits import commit
 from zarrix.convert._destination import check_named
 from zarrix.convert._import import budget_of
@@ -55,7 +57,7 @@ def append(
     ----------
     sources : Group, path or URL, or a sequence of them
         Zarr groups, files of other formats (NetCDF, HDF5) with a path inside if need be
-        (``run.h5/u``), and patterns of local names.
+        (``run.h5/u``), and patterns of local names. A file that a URL names is downloaded first.
     dest : Group, Store, URL, str or Path
         A group in a folder or a bucket. One that does not exist is created in v3, like the source
         with the first label.
@@ -132,19 +134,25 @@ def append(
     choices = Choices(
         along, overlap, attributes == "keep", dict(chunks or {}), budget_of(memory), dry_run
     )
-    opened = open_sources(sources, along, variables, storage_options)
-    location = location_of(dest) if isinstance(dest, Group) else locate(dest, None, storage_options)
-    refuse_overlap(
-        "append",
-        (location.store, location.path),
-        [one.named for one in opened if one.named is not None],
-    )
-    job = AppendJob(opened, choices, _shown(dest, location), phase(progress, "elements"))
-    if dry_run:
-        return job.plan(_group_at(location))
-    _require_group(location)
-    with commit(location, message=f"append along {along}", wait=wait) as group:
-        return job.run(group, _group_at(location))
+    location = _located(dest, storage_options)
+    with tempfile.TemporaryDirectory(prefix="zarrix-") as folder:
+        opened = open_sources(sources, along, variables, storage_options, folder)
+        kept = [one.named for one in opened if one.named is not None]
+        refuse_overlap("append", (location.store, location.path), kept)
+        job = AppendJob(opened, choices, _shown(dest, location), phase(progress, "elements"))
+        if dry_run:
+            return job.plan(_group_at(location))
+        _require_group(location)
+        with commit(location, message=f"append along {along}", wait=wait) as group:
+            return job.run(group, _group_at(location))
+
+
+def _located(dest: Any, storage_options: Mapping[str, Any] | None) -> Location:
+    if isinstance(dest, Group):
+        return location_of(dest)
+    # The options may be those of sources alone.
+    takes_options = isinstance(dest, str) and is_url(dest)
+    return locate(dest, None, storage_options if takes_options else None)
 
 
 def _shown(dest: Any, location: Location) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ from zarrix._errors import AppendError, PathNotFoundError, SourceChangedError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._nodes.member import location_of
-from zarrix._stores.generations import digest_below
 from zarrix._stores.local import LocalStore
 from zarrix._stores.overlap import Named
 from zarrix._stores.path import is_url
@@ -20,6 +20,7 @@ from zarrix._stores.redaction import public_url
 from zarrix.convert._file_store import FileStore, open_file
 from zarrix.convert._formats import format_of
 from zarrix.convert._source import identity_of, natural
+from zarrix.ingest._download import download, file_in
 from zarrix.ingest._variables import Labelled, Variable, labelled, variables_of
 
 __all__ = ["Source", "open_sources"]
@@ -66,8 +67,9 @@ def open_sources(
     along: str,
     names: Sequence[str] | None,
     storage_options: Mapping[str, Any] | None,
+    folder: str,
 ) -> list[Source]:
-    """Open all sources.
+    """Open all sources; files that URLs name are downloaded below ``folder``.
 
     Raises
     ------
@@ -76,7 +78,14 @@ def open_sources(
     FileNotFoundError
         A path is not there, or a pattern matches nothing.
     """
-    found = [_open(one, along, names, storage_options) for one in _listed(sources)]
+    found = []
+    for number, one in enumerate(_listed(sources)):
+        if isinstance(one, Source):
+            found.append(one)
+            continue
+        # What tells a change is taken before anything is read.
+        group, name, check = _opened(one, os.path.join(folder, str(number)), storage_options)
+        found.append(_source(group, name, check, along, names))
     if not found:
         raise AppendError("there is no source to append")
     return found
@@ -95,36 +104,42 @@ def _listed(sources: Any) -> Iterator[Any]:
         yield from names
 
 
-def _open(
-    source: Any,
-    along: str,
-    names: Sequence[str] | None,
-    storage_options: Mapping[str, Any] | None,
+def _opened(
+    source: Any, folder: str, storage_options: Mapping[str, Any] | None
+) -> tuple[Any, str, Check | None]:
+    """A node, its name, and what tells whether it has changed, if that is not its store."""
+    if not isinstance(source, str | os.PathLike):
+        return source, repr(source), None
+    path = os.fspath(source)
+    name = public_url(path)
+    if not is_url(path):
+        check = _unchanged(path, name)
+        return _group(path), name, check
+    file = file_in(path)
+    if file is None:
+        return open_node(path, mode="r", storage_options=storage_options), name, None
+    os.makedirs(folder)
+    local = download(file[0], folder, storage_options)
+    return open_file(local, file[1] or None), name, _unchanged(local, name)
+
+
+def _source(
+    group: Any, name: str, check: Check | None, along: str, names: Sequence[str] | None
 ) -> Source:
-    if isinstance(source, Source):
-        return source
-    # What tells a change is taken before anything is read.
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        name = public_url(path)
-        check = _unchanged(path, name) if not is_url(path) else None
-        group = _group(path, storage_options)
-    else:
-        name, check, group = repr(source), None, source
     if not isinstance(group, Group):
         raise AppendError(f"{name} is not a group: its arrays and their coordinate are appended")
     location = location_of(group)
     named: Named = (location.store, location.path)
-    check = _same_digest(location.store, location.path, name) if check is None else check
+    check = _same_values(location.store, location.path, name) if check is None else check
     chosen = None if names is None else [*names, along]
     variables = variables_of(group, name, chosen=chosen)
     labels = labelled(variables, along, name)
     return Source(name, variables, group.attrs.asdict(), labels, check, named, group)
 
 
-def _group(path: str, storage_options: Mapping[str, Any] | None) -> Any:
-    if is_url(path) or os.path.isdir(path):
-        return open_node(path, mode="r", storage_options=storage_options)
+def _group(path: str) -> Any:
+    if os.path.isdir(path):
+        return open_node(path, mode="r")
     head, inside = path, ""
     while not os.path.lexists(head) and os.path.dirname(head) not in ("", head):
         head, name = os.path.split(head)
@@ -156,13 +171,21 @@ def _unchanged(path: str, name: str) -> Check:
     return check
 
 
-def _same_digest(store: Any, path: str, name: str) -> Check:
+def _same_values(store: Any, path: str, name: str) -> Check:
+    """A check of the values of a store; a web server without a listing cannot tell."""
     if isinstance(store, LocalStore):
         return _unchanged(store.dir_path(path), name)
-    before = digest_below(store, path)
+
+    def listed() -> str:
+        digest = hashlib.sha256()
+        for page in store.list_pages(path) if store.is_listable() else ():
+            digest.update("".join(f"{one.key}\0{one.size}\0{one.tag}\n" for one in page).encode())
+        return digest.hexdigest()
+
+    before = listed()
 
     def check() -> None:
-        if digest_below(store, path) != before:
+        if listed() != before:
             _changed(name)
 
     return check

@@ -1,0 +1,62 @@
+"""A file of another format that a URL names, as a file of this machine.
+
+Libraries of formats read files. A file is downloaded in blocks, and all blocks are of one version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from zarrix._errors import PathNotFoundError, SourceChangedError
+from zarrix._stores.open import as_store
+from zarrix._stores.redaction import public_url
+from zarrix.convert._formats import format_of
+
+__all__ = ["download", "file_in"]
+
+_BLOCK = 8 << 20
+
+
+def file_in(url: str) -> tuple[str, str] | None:
+    """The URL of a file of another format, and the path inside of it; None if it is not one."""
+    head, inside = url.rstrip("/"), ""
+    while not head.endswith((":", "/")):
+        if format_of(head) is not None:
+            return head, inside
+        head, _, name = head.rpartition("/")
+        inside = f"{name}/{inside}" if inside else name
+    return None
+
+
+def download(url: str, folder: str, storage_options: Mapping[str, Any] | None) -> str:
+    """Store a file below a folder; its path.
+
+    Raises
+    ------
+    PathNotFoundError
+        There is no such file.
+    SourceChangedError
+        It was replaced meanwhile.
+    """
+    above, _, name = url.rpartition("/")
+    store = as_store(above, storage_options)
+    before = store.head(name)
+    if before is None:
+        raise PathNotFoundError(f"{public_url(url)} does not exist")
+    path = os.path.join(folder, name)
+    with open(path, "xb") as file:
+        while file.tell() < before.size:
+            at = file.tell()
+            block = store._engine.get_slice(store.engine_path(name), at, at + _BLOCK)
+            if not block:
+                break
+            file.write(block)
+        size = file.tell()
+    if size != before.size or store.head(name) != before:
+        raise SourceChangedError(
+            f"{public_url(url)} has changed while it was read; nothing was appended: make the call "
+            "again"
+        )
+    return path
