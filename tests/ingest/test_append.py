@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._nodes.location import Location
 from zarrix.commits import _left
 from zarrix.errors import AppendError, LabelError, NotAtomicError, OverlapError
+from zarrix.ingest import _append
 
 xr = pytest.importorskip("xarray")
 
@@ -187,6 +189,56 @@ def test_labels_are_stored_in_the_units_of_the_destination(tmp_path: Path) -> No
     ):
         zarr.append(days, dest, along="time")
     same(dest, [0, 24, 48, 72])
+
+
+def test_bounds_are_stored_in_the_units_of_the_destination(tmp_path: Path) -> None:
+    def make(name: str, units: str, begin: int, step: int) -> Path:
+        path = tmp_path / name
+        root = zarr.open_group(path, mode="w", zarr_format=3)
+        time = root.create_array("time", data=[begin], dimension_names=["time"])
+        time.attrs.update(units=units, bounds="time_bnds")
+        edges = [[begin, begin + step]]
+        root.create_array("time_bnds", data=edges, dimension_names=["time", "nv"])
+        return path
+
+    hours = make("hours.zarr", "hours since 2020-01-01", 0, 24)
+    zarr.append(hours, tmp_path / "all.zarr", along="time")
+    days = make("days.zarr", "days since 2020-01-02", 0, 1)
+    for _ in range(2):
+        zarr.append(days, tmp_path / "all.zarr", along="time")
+    root = zarr.open_group(tmp_path / "all.zarr")
+    assert root["time_bnds"][:].tolist() == [[0, 24], [24, 48]]
+    hourly = make("b.zarr", "minutes since 2020-01-03", 0, 30)
+    with pytest.raises(LabelError, match="cannot hold 2020-01-03T00:30"):
+        zarr.append(hourly, tmp_path / "all.zarr", along="time")
+    assert root["time"][:].tolist() == [0, 24]
+
+
+def test_a_group_that_another_process_creates_at_the_same_moment_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = store(tmp_path / "a.zarr", [1]), store(tmp_path / "b.zarr", [2])
+    dest = tmp_path / "all.zarr"
+    find, calls = Location.find, []
+
+    def find_none(self: Location) -> Any:
+        calls.append(self.path)
+        if len(calls) == 1:
+            # Its own search finds nothing either, and it creates the group.
+            monkeypatch.setattr(Location, "find", find)
+            monkeypatch.setattr(_append, "_require_group", create)
+            zarr.append(first, dest, along="time")
+            return None
+        return find(self)
+
+    def require(location: Location) -> None:
+        monkeypatch.setattr(Location, "find", find_none)
+        create(location)
+
+    create = _append._require_group
+    monkeypatch.setattr(_append, "_require_group", require)
+    zarr.append(second, dest, along="time")
+    same(dest, [1, 2])
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,11 @@ from zarrix._display.progress import Progress, phase
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open_group
+from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import location_of
+from zarrix._stores.keys import ZARR_JSON, key_of
+from zarrix._stores.memory import MemoryStore
 from zarrix._stores.overlap import refuse_overlap
 from zarrix._stores.path import is_url
 from zarrix.commits import commit
@@ -167,6 +170,11 @@ def _group_at(location: Location) -> Group | None:
 
 
 def _require_group(location: Location) -> None:
-    if location.find() is None:
-        # v2 has no second spelling of the keys of a coordinate, so that no label could be inserted.
-        open_group(location.store, mode="a", path=location.path, zarr_format=3)
+    """Create the group if there is none; one that another process has created stays as it is."""
+    if location.find() is not None:
+        return
+    # v2 has no second spelling of the keys of a coordinate, so that no label could be inserted.
+    nodes.require_parents(location.store, location.path, 3)
+    new = MemoryStore()
+    open_group(new, mode="w", zarr_format=3)
+    location.store.put_if(key_of(location.path, ZARR_JSON), new[ZARR_JSON], None)

@@ -16,7 +16,13 @@ from zarrix._hierarchy.group import Group
 from zarrix.ingest._appended import Appended
 from zarrix.ingest._compare import differing
 from zarrix.ingest._fit import check_fit
-from zarrix.ingest._labels import in_units_of, require_sorted, require_unique, stored_labels
+from zarrix.ingest._labels import (
+    in_units_of,
+    require_sorted,
+    require_unique,
+    stored_labels,
+    with_bounds,
+)
 from zarrix.ingest._merge import STORED, Merged, merge
 from zarrix.ingest._sources import Source
 from zarrix.ingest._target import create_variables, template
@@ -140,6 +146,8 @@ class AppendJob:
         labels = labelled(stored, along, self._name)
         require_sorted(labels, self._name)
         for source in self._sources:
+            mine = source.labels
+            source.variables = with_bounds(source.variables, mine, stored, labels, source.name)
             result.notes += check_fit(
                 source,
                 stored,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import numpy.typing as npt
 from zarrix._errors import LabelError
 from zarrix._labels._axis import Axis
 from zarrix._labels._cf import Labels
-from zarrix.ingest._variables import Labelled
+from zarrix.ingest._variables import Labelled, Variable
 
-__all__ = ["in_units_of", "require_sorted", "require_unique", "stored_labels"]
+__all__ = ["in_units_of", "require_sorted", "require_unique", "stored_labels", "with_bounds"]
+
+# Attributes of a coordinate that name variables which are in its units.
+_BOUNDS = ("bounds", "climatology")
 
 
 def require_sorted(labels: Labelled, owner: str) -> None:
@@ -87,6 +91,50 @@ def stored_labels(
     exact = again == values
     _require_exact(exact if missing is None else exact & ~missing, mine, dtype, owner)
     return stored
+
+
+def with_bounds(
+    variables: Mapping[str, Variable],
+    mine: Labelled,
+    stored: Mapping[str, Variable],
+    theirs: Labelled,
+    owner: str,
+) -> dict[str, Variable]:
+    """The variables of a source, with the bounds of its labels in the units of the destination.
+
+    Bounds have no units of their own: they are those of the coordinate.
+
+    Parameters
+    ----------
+    variables, stored : mapping of str to Variable
+        Of the source, and of the destination.
+    mine, theirs : Labelled
+        Of the source, and of the destination.
+    owner : str
+        The source, for messages.
+    """
+    found = dict(variables)
+    attributes = variables[mine.axis.name].attributes
+    for name in {str(attributes.get(key)) for key in _BOUNDS} & {*variables} & {*stored}:
+        if mine.decoding != theirs.decoding and "units" not in variables[name].attributes:
+            found[name] = _converted(variables[name], mine, theirs, stored[name].dtype, owner)
+    return found
+
+
+def _converted(
+    variable: Variable, mine: Labelled, theirs: Labelled, dtype: np.dtype[Any], owner: str
+) -> Variable:
+    def read(region: tuple[slice, ...]) -> Any:
+        stored = np.asarray(variable.read(region))
+        values, missing = mine.decoding.labels(stored.reshape(-1), variable.name)
+        if missing is not None:
+            raise LabelError(f"{owner}: some of the bounds {variable.name!r} are missing")
+        labels = Labelled(values, Axis(variable.name, Labels(values, None), mine.decoding))
+        return stored_labels(
+            in_units_of(labels, theirs, dtype, owner), theirs, dtype, labels, owner
+        ).reshape(stored.shape)
+
+    return variable._replace(read=read, dtype=dtype)
 
 
 def _in_ticks(mine: Labelled, tick: int, owner: str) -> npt.NDArray[np.int64]:

@@ -108,4 +108,4 @@ def _reader(data: Any) -> Callable[[tuple[slice, ...]], Any]:
 
 
 def _unchanged() -> None:
-    """A dataset does not change while it is read."""
+    """A dataset does not say what it is read from."""
