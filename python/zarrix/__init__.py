@@ -59,7 +59,7 @@ _LISTED = {
     "attrs": "Attributes",
 }
 _ROOMS = _words(
-    "codecs commits convert dask dtype errors ingest jobs measure ml operate storage testing "
+    "codecs commits convert dask dtype errors jobs measure ml operate storage testing "
     "versions viewer virtual xarray"
 )
 # What programs written for zarr-python name besides, and what reports of bugs need; numcodecs'
@@ -78,8 +78,8 @@ _UNLISTED = {
     "VLenUTF8Codec ZstdCodec",
 }
 _MODULES = _ROOMS + _words(
-    "abc api attrs context convenience core creation hierarchy indexing interop meta registry sync "
-    "types util version"
+    "abc api attrs context convenience core creation hierarchy indexing ingest interop meta "
+    "registry sync types util version"
 )
 
 

@@ -15,6 +15,7 @@ from zarrix import dtype as dtype
 from zarrix import errors as errors
 from zarrix import hierarchy as hierarchy
 from zarrix import indexing as indexing
+from zarrix import ingest as ingest
 from zarrix import interop as interop
 from zarrix import jobs as jobs
 from zarrix import measure as measure

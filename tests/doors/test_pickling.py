@@ -170,6 +170,7 @@ def sparse() -> Any:
 MAKERS |= {
     "zarrix.ml.CSR": lambda folder: sparse(),
     "zarrix.convert.Conversion": conversion,
+    "zarrix.ingest.Appended": lambda folder: zarr.ingest.Appended("all.zarr", "time"),
     "zarrix.operate.Difference": lambda folder: zarr.diff(zarr.zeros(3), zarr.ones(3)).differences[
         0
     ],

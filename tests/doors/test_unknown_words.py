@@ -206,6 +206,8 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         np.save(folder / "x.npy", np.arange(3))
         values |= {"source": folder / "x.npy", "file": folder / "x.npy"}
         values["dest"] = folder / ("x.json" if name.endswith("virtual") else "x.zarr")
+    if name == "zarrix.append":
+        values |= {"sources": [], "along": "time"}
     if name == "zarrix.export":
         values["dest"] = folder / "x.npy"
     if name == "zarrix.jobs.pyramid":
