@@ -1,7 +1,9 @@
 """The five examples by which the loader was specified, as written there, on small arrays."""
 
+import itertools
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -230,3 +232,52 @@ def test_accelerate_saves_the_state_of_a_loader_and_resumes_exactly(tmp_path: Pa
     lines = (tmp_path / "items.jsonl").read_text().splitlines()
     items = [item for line in lines for item in json.loads(line)]
     assert sorted(items[:400]) == sorted(items[400:]) == list(range(400))
+
+
+def test_ddp_resumes_on_another_number_of_ranks_with_the_samples_that_follow(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+
+    def on(world: int, steps: int) -> str:
+        ports = socket.create_server(("127.0.0.1", 0))
+        port = ports.getsockname()[1]
+        ports.close()
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(zarr.__file__).parents[1]),
+            "WORLD_SIZE": str(world),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port),
+            "GLOO_SOCKET_IFNAME": "lo",
+            "OMP_NUM_THREADS": "1",
+        }
+        command = [sys.executable, "-W", "ignore", str(EXAMPLES / "train_ddp.py"), str(tmp_path)]
+        processes = [
+            subprocess.Popen(
+                [*command, "--steps", str(steps)],
+                env={**environment, "RANK": str(rank)},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for rank in range(world)
+        ]
+        results = [process.communicate(timeout=300) for process in processes]
+        for process, (_, errors) in zip(processes, results, strict=True):
+            assert process.returncode == 0, errors
+        return "".join(output for output, _ in results)
+
+    assert "step 6 on 1 processes" in on(1, 6)
+    assert "step 10 on 2 processes" in on(2, 10)
+    parts = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert [[len(items) for items in part] for part in parts] == [[48], [32, 32]]
+    # The same order in one process.
+    root = zarr.open_group(tmp_path / "points.zarr", mode="r")
+    rows = ml.Rows({"x": root["x"]}).join(ml.Table({"kind": root.attrs["kinds"]}))
+    train, _ = rows.split({"train": 0.8, "val": 0.2}, stratify="kind", seed=1)
+    alone = next(iter(ml.Loader(train, 112, weights="kind", samples=1200, seed=1)))
+    wanted = alone["item"].tolist()
+    assert parts[0][0] == wanted[:48]
+    assert sorted(itertools.chain(*parts[1])) == sorted(wanted[48:])
+    assert 36 < (alone["kind"] == "rare").sum() < 76

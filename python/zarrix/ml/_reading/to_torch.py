@@ -14,11 +14,11 @@ __all__ = ["to_torch"]
 
 
 def to_torch(
-    batch: Any, kinds: dict[str, str], place: Callable[[Any], Any] = lambda tensor: tensor
+    batch: Any, kinds: dict[str, str], move: Callable[[Any], Any] = lambda tensor: tensor
 ) -> Any:
     """The batch with tensors, without a copy; ``kinds`` names the fields that are bfloat16.
 
-    ``place`` returns each tensor where it has to be.
+    ``move`` returns each tensor on the device where it has to be.
     """
     # Optional: torch is only needed by those who ask for its tensors.
     torch: Any = importlib.import_module("torch")
@@ -32,6 +32,6 @@ def to_torch(
                 value = value.copy()
             value = torch.from_numpy(value)
             value = value.view(torch.bfloat16) if is_bfloat16 else value
-        return place(value)
+        return move(value)
 
     return with_arrays(batch, kinds, made, torch.Tensor)
