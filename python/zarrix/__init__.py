@@ -59,8 +59,7 @@ _LISTED = {
     "attrs": "Attributes",
 }
 _ROOMS = _words(
-    "codecs commits convert dask dtype errors jobs measure ml operate storage testing "
-    "versions viewer virtual xarray"
+    "codecs convert dask dtype errors jobs measure ml operate storage testing viewer virtual xarray"
 )
 # What programs written for zarr-python name besides, and what reports of bugs need; numcodecs'
 # classes are there, too.
@@ -78,8 +77,8 @@ _UNLISTED = {
     "VLenUTF8Codec ZstdCodec",
 }
 _MODULES = _ROOMS + _words(
-    "abc api attrs context convenience core creation hierarchy indexing ingest interop meta "
-    "registry sync types util version"
+    "abc api attrs commits context convenience core creation hierarchy indexing ingest interop "
+    "meta registry sync types util version versions"
 )
 
 

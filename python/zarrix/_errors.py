@@ -15,8 +15,8 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         CorruptStoreError(ValueError, RuntimeError)                 corrupt-store
         ChunkNotFoundError(ValueError)                              chunk-not-found
         InvalidKeyError(ValueError, KeyError)                       invalid-key
-        ContainsArrayError(FileExistsError, ValueError)             contains-array
-        ContainsGroupError(FileExistsError, ValueError)             contains-group
+        ContainsArrayError(FileExistsError, ValueError, TypeError)  contains-array
+        ContainsGroupError(FileExistsError, ValueError, TypeError)  contains-group
         PathNotFoundError(FileNotFoundError, KeyError, ValueError)  path-not-found
             ArrayNotFoundError                                      array-not-found
                 ArrayReplacedError                                  array-replaced
@@ -27,7 +27,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         VersionNotFoundError(FileNotFoundError, KeyError)           version-not-found
         VersionExistsError(FileExistsError)                         version-exists
         VersionLostError(OSError)                                   version-lost
-        ReadOnlyError(PermissionError)                              read-only
+        ReadOnlyError(PermissionError, ValueError)                  read-only
         StoreBusyError(BlockingIOError)                             store-busy
         CopyError(RuntimeError)                                     copy
         ConversionError(ValueError)                                 conversion
@@ -48,7 +48,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         SelectionError(ValueError)                                  selection
         VirtualError(ValueError)                                    virtual
             PieceChangedError                                       piece-changed
-            PieceNotFoundError(FileNotFoundError)                   piece-not-found
+        PieceNotFoundError(FileNotFoundError)                       piece-not-found
         LabelError(KeyError, ValueError)                            label
         DataTypeError(TypeError)                                    data-type
         ArrayIndexError(IndexError)                                 array-index
@@ -412,7 +412,7 @@ class PieceChangedError(VirtualError):
     kind = "piece-changed"
 
 
-class PieceNotFoundError(VirtualError, FileNotFoundError):
+class PieceNotFoundError(ZarrixError, FileNotFoundError):
     """A piece of a virtual array is gone."""
 
     kind = "piece-not-found"

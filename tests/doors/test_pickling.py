@@ -95,6 +95,10 @@ def subset(folder: Path) -> Any:
     return root.isel(x=slice(0, 2))
 
 
+def pieces() -> Any:
+    return zarr.virtual.pieces(zarr.virtual.concat([array(), array()]))
+
+
 # How one of each public class is made, unless its kind below says it.
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.hierarchy.Subset": subset,
@@ -170,6 +174,9 @@ def sparse() -> Any:
 MAKERS |= {
     "zarrix.ml.CSR": lambda folder: sparse(),
     "zarrix.convert.Conversion": conversion,
+    "zarrix.virtual.Piece": lambda folder: pieces()[0],
+    "zarrix.virtual.Pieces": lambda folder: pieces(),
+    "zarrix.virtual.Problem": lambda folder: zarr.virtual.Problem("a", 3, OSError("gone")),
     "zarrix.ingest.Appended": lambda folder: zarr.ingest.Appended("all.zarr", "time"),
     "zarrix.operate.Difference": lambda folder: zarr.diff(zarr.zeros(3), zarr.ones(3)).differences[
         0

@@ -177,7 +177,10 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "fields": {"x": zarr.zeros((4, 4))},
         "array": zarr.zeros((4, 4)),
         "size": {"y": 2},
+        "frame": {"species": ["owl", "fox"]},
         "frames": 2,
+        "sources": [zarr.zeros((4, 4))],
+        "placed": [((0, 0), zarr.zeros((4, 4)))],
         "parts": {"train": 0.5},
         "mask": np.ones((4, 4), bool),
         "labels": [0, 1],
@@ -206,6 +209,8 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         np.save(folder / "x.npy", np.arange(3))
         values |= {"source": folder / "x.npy", "file": folder / "x.npy"}
         values["dest"] = folder / ("x.json" if name.endswith("virtual") else "x.zarr")
+    if name == "zarrix.virtual.mosaic":
+        values["shape"] = (4, 4)
     if name == "zarrix.append":
         values |= {"sources": [], "along": "time"}
     if name == "zarrix.export":

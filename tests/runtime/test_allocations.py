@@ -46,6 +46,9 @@ ALLOWED: dict[str, dict[str, str]] = {
         "Ok(Source { codec: self, elements, shape: slots.shape.to_vec()": AXES,
     },
     "store/icechunk/places.rs": {"let mut bytes = Vec::with_capacity(path.len())": NAMES},
+    "store/local/carry_space.rs": {
+        "let mut marks = Vec::with_capacity(chunks.len())": "a list of names that is longer itself"
+    },
     "store/local/rows.rs": {"let (mut hash, mut buffer) =": "256 KiB"},
     "store/local/store.rs": {
         "long = vec![0; length + 1]": NAMES,
@@ -53,6 +56,10 @@ ALLOWED: dict[str, dict[str, str]] = {
         "fn reserve(dst: &mut Vec<u8>, more: u64) -> io::Result": "fallible",
     },
     "store/object/client.rs": {"Part::Ranges(ranges) => Self::Ranges": "the ranges of a batch"},
+    "store/object/pinned.rs": {
+        "has_any.then(|| ranges.to_vec())": "the ranges of a batch",
+        "let mut versions = Vec::with_capacity(asked.len())": BATCH,
+    },
     "store/object/s3.rs": {
         "let mut encoded = String::with_capacity(text.len())": NAMES,
         "let mut plain = String::with_capacity(text.len())": "a name in an answer",

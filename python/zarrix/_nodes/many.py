@@ -35,14 +35,14 @@ Metadata = ArrayMetadata | GroupMetadata
 
 
 def create_many(
-    store: Store, wanted: Mapping[str, Metadata], zarr_format: Format
+    store: Store, metadata_of: Mapping[str, Metadata], zarr_format: Format
 ) -> dict[str, nodes.Node]:
     """Store new nodes of one format, and the groups above that do not exist; by path, the nodes.
 
     Parameters
     ----------
     store : Store
-    wanted : dict of str to ArrayMetadata or GroupMetadata
+    metadata_of : dict of str to ArrayMetadata or GroupMetadata
         By path. None is below an array.
 
     Raises
@@ -51,13 +51,13 @@ def create_many(
         A node exists at one of the paths, or a parent path is an array. Nothing was stored, unless
         another process has created it in the meantime.
     """
-    new: dict[str, Metadata] = dict(wanted)
+    new: dict[str, Metadata] = dict(metadata_of)
     documents = {}
-    for path, metadata in wanted.items():
+    for path, metadata in metadata_of.items():
         require_json(metadata.attributes)
         documents[path] = nodes.checked_document(store, path, None, metadata)
         nodes.check_name(path)
-    asked, missing = _require_free(store, wanted, zarr_format)
+    asked, missing = _require_free(store, metadata_of, zarr_format)
     for path in missing:
         new[path] = group_metadata(zarr_format)
         documents[path] = nodes.group_document(GroupMetadata(zarr_format=zarr_format))
@@ -79,28 +79,28 @@ def create_many(
     with updated_once(store, "", zarr_format), _each(store) as each:
         for level in _levels(new):
             each(create, level)
-    return {path: _node(metadata, documents[path]) for path, metadata in wanted.items()}
+    return {path: _node(metadata, documents[path]) for path, metadata in metadata_of.items()}
 
 
 def _require_free(
-    store: Store, wanted: Mapping[str, Metadata], zarr_format: Format
+    store: Store, metadata_of: Mapping[str, Metadata], zarr_format: Format
 ) -> tuple[set[str], list[str]]:
     """The paths at which something may be stored, and the groups above that do not exist."""
     members: dict[str, set[str]] = {}
-    for path in wanted:
+    for path in metadata_of:
         while path:
             above = path.rpartition("/")[0]
             members.setdefault(above, set()).add(path)
             path = above
     asked: set[str] = set()
-    missing = {path for path in members if path not in wanted}
+    missing = {path for path in members if path not in metadata_of}
     level = [""]
     with store.listed_once():
         while level:
             asked.update(level)
             for path, node in nodes.find_all(store, level).items():
-                if path in wanted:
-                    _require_nothing(store, path, node, wanted[path])
+                if path in metadata_of:
+                    _require_nothing(store, path, node, metadata_of[path])
                 elif node is not None:
                     # It raises if this is an array, or a group of the other format.
                     nodes.missing_parents(store, min(members.get(path, [path])), zarr_format)

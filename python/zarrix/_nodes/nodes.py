@@ -400,9 +400,7 @@ def publish(store: Store, path: str, documents: Mapping[str, bytes], *, deep: bo
 
 
 def check_name(path: str) -> None:
-    """Raise an error for an invalid name of a new node, and warn of a name that is reserved for
-    Zarr.
-    """
+    """Raise an error for an invalid name of a new node, and warn of a reserved one."""
     name = path.rpartition("/")[2]
     if name in _DOCUMENTS or (name and not name.strip(".")):
         raise InvalidKeyError(
@@ -571,9 +569,7 @@ def stranger(store: Store, path: str, *, apart: str = "") -> str | None:
 
 
 def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
-    """The name, below ``path``, of a file that is not part of the Zarr format; None if there is
-    none.
-    """
+    """`stranger` among keys that are listed already."""
     top = store.engine_path(path)
     start = len(top) + 1 if top else 0
     keys = [key[start:] for key in stored]

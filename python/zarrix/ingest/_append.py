@@ -125,7 +125,7 @@ def append(
     ...     t = root.create_array("t", data=[day / 2], dimension_names=["time"])
     >>> zarr.append("day2.zarr", "all.zarr", along="time").added
     1
-    >>> zarr.append(["day1.zarr", "day2.zarr"], "all.zarr", along="time")
+    >>> print(zarr.append(["day1.zarr", "day2.zarr"], "all.zarr", along="time"))
     all.zarr: added 1 of time from 2 sources; it has 2 now
       1 were stored already
     >>> zarr.open("all.zarr")["t"][:]

@@ -26,7 +26,7 @@ _MOST_COMPARED = 256
 def mosaic(
     placed: Iterable[tuple[Any, Any]],
     *,
-    shape: Sequence[int] | None = None,
+    shape: int | Sequence[int] | None = None,
     fill_value: Any = None,
     overlap: Literal["error", "first", "last"] = "error",
     dtype: Any = None,
@@ -43,7 +43,7 @@ def mosaic(
     ----------
     placed : sequence of (start, source)
         The index of the lowest corner of a piece, with one number for each axis, and the piece.
-    shape : sequence of int, optional
+    shape : int or sequence of int, optional
         Of the result; that of the smallest array with all pieces when omitted.
     fill_value : scalar, optional
         The value of elements in no piece; they are an error when omitted.
@@ -101,7 +101,7 @@ def mosaic(
 
 
 def _extent(
-    starts: Sequence[tuple[int, ...]], arrays: Sequence[Given], shape: Sequence[int] | None
+    starts: Sequence[tuple[int, ...]], arrays: Sequence[Given], shape: int | Sequence[int] | None
 ) -> tuple[int, ...]:
     ndim = len(arrays[0].shape)
     for start, one in zip(starts, arrays, strict=True):
@@ -118,7 +118,7 @@ def _extent(
     ]
     if shape is None:
         return tuple(map(max, zip(*ends, strict=True)))
-    extent = tuple(map(operator.index, shape))
+    extent = tuple(map(operator.index, [shape] if isinstance(shape, int) else shape))
     for end, one in zip(ends, arrays, strict=True):
         if len(extent) != ndim or any(at > size for at, size in zip(end, extent, strict=True)):
             raise VirtualError(f"{one.told} ends at {end}, and shape= is {extent}")

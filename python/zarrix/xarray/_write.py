@@ -137,6 +137,8 @@ def to_zarr(
         told = {"along": upsert_dim, "overlap": overlap, "attributes": attributes}
         one = cast("Dataset", _checked(data, encoding, upsert_dim, region))
         return upsert(one, location, told, encoding or {}, _dump)
+    if (overlap, attributes) != ("same", "error"):
+        raise ValueError(f"{overlap=} and {attributes=} go with upsert_dim")
     # xarray types them by its own literals, and checks the values itself.
     chosen = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)  # type: ignore[arg-type]
     written = _checked(data, encoding, append_dim, region)

@@ -83,7 +83,6 @@ fn read_shared(
         let array = one.part.array;
         let own_bytes = one.part.target.bytes(array.layout.item_bytes);
         let job = |task: usize| ChunkJob::of(&plan.task(task));
-        let tasks = (0..one.tasks).map(|task| (index, task));
         match array.strategy(Some(plan), total, own_bytes, &job) {
             Strategy::Batched => {
                 let same = batched.iter_mut().find(|of| {
@@ -92,8 +91,12 @@ fn read_shared(
                     })
                 });
                 match same {
-                    Some(same) => same.extend(tasks),
-                    None => batched.push(tasks.collect()),
+                    Some(same) => one.add_to(same, index)?,
+                    None => {
+                        let mut own = Vec::new();
+                        one.add_to(&mut own, index)?;
+                        push(&mut batched, own).map_err(|refused| (one.number, refused.into()))?;
+                    }
                 }
             }
             Strategy::Interleaved(_) | Strategy::ParallelShards(_) => {
@@ -101,7 +104,7 @@ fn read_shared(
                 array.read(selection, target, interrupt).map_err(|error| (one.number, error))?;
             }
             Strategy::ByChunk => {
-                chunks.extend(tasks);
+                one.add_to(&mut chunks, index)?;
                 bytes = bytes.saturating_add(own_bytes);
                 work = work.saturating_add(array.effort(one.tasks, job));
             }
@@ -156,21 +159,22 @@ fn read_batched(
     interrupt: Interrupt<'_>,
 ) -> std::result::Result<(), Failed> {
     let Some((first, _)) = tasks.first() else { return Ok(()) };
-    let plans: Vec<Option<&Plan>> = shared.iter().map(SharedPart::plan).collect();
     let job = |index: usize| {
         let (one, task) = tasks[index];
-        let job = match plans[one] {
+        let one = &shared[one];
+        let job = match one.plan() {
             Some(plan) => ChunkJob::of(&plan.task(task)),
             None => ChunkJob { coords: Default::default(), selected: Default::default() },
         };
-        ArrayJob { array: shared[one].part.array, target: shared[one].target(), job }
+        ArrayJob { array: one.part.array, target: one.target(), job }
     };
     let store = &*shared[*first].part.array.store;
     read_batches(store, tasks.len(), interrupt, &job, &|_| Ok(())).map_err(|error| {
         let key = error.key().unwrap_or_default();
-        let mut owners: Vec<&SharedPart<'_>> = tasks.iter().map(|(one, _)| &shared[*one]).collect();
-        owners.retain(|one| key.starts_with(one.part.array.prefix.as_str()));
-        let owner = owners.into_iter().max_by_key(|one| one.part.array.prefix.len());
+        let owners = tasks.iter().map(|(one, _)| &shared[*one]);
+        let owner = owners
+            .filter(|one| key.starts_with(one.part.array.prefix.as_str()))
+            .max_by_key(|one| one.part.array.prefix.len());
         let owner = owner.unwrap_or(&shared[*first]);
         (owner.number, owner.explained(error))
     })
@@ -189,6 +193,18 @@ impl<'a> SharedPart<'a> {
         }
         let tasks = blocks.next()?.map_or(0, |plan| plan.tasks);
         Ok(Some(Self { number, part, blocks, tasks, absent: AtomicUsize::new(0) }))
+    }
+
+    /// Adds its chunks to a list, under its index.
+    fn add_to(
+        &self,
+        tasks: &mut Vec<(usize, usize)>,
+        index: usize,
+    ) -> std::result::Result<(), Failed> {
+        for task in 0..self.tasks {
+            push(tasks, (index, task)).map_err(|refused| (self.number, refused.into()))?;
+        }
+        Ok(())
     }
 
     fn plan(&self) -> Option<&Plan> {
