@@ -10,6 +10,7 @@ import numpy as np
 
 from zarrix._array.array import Array
 from zarrix._errors import VirtualError
+from zarrix._metadata.arguments import normalize_shape
 from zarrix._runtime.signatures import takes
 from zarrix.virtual._given import Given, Sources
 from zarrix.virtual._overlap import Box, first_overlap, subtracted, uncovered
@@ -118,7 +119,7 @@ def _extent(
     ]
     if shape is None:
         return tuple(map(max, zip(*ends, strict=True)))
-    extent = tuple(map(operator.index, [shape] if isinstance(shape, int) else shape))
+    extent = normalize_shape(shape)
     for end, one in zip(ends, arrays, strict=True):
         if len(extent) != ndim or any(at > size for at, size in zip(end, extent, strict=True)):
             raise VirtualError(f"{one.told} ends at {end}, and shape= is {extent}")
