@@ -34,6 +34,7 @@ collect_ignore = [
     "ecosystem/bioio_images.py",
     "jobs/ome_peer.py",
     "golden/icechunk/make.py",
+    "golden/pictures/make_arrays.py",
 ]
 
 if importlib.util.find_spec("moto") is None:

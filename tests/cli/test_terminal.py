@@ -24,7 +24,9 @@ WITH_PATH = [verb for verb in VERBS if verb not in _WITHOUT and parser_of(verb)[
 def words_of(verb: str, path: str) -> list[str]:
     """The first example of a verb, with another path."""
     words = shlex.split(parser_of(verb)[1].EXAMPLES[0])[1:]
-    named = [i for i, one in enumerate(words) if re.match(r"(data\.zarr|x\.npy|x\.h5)", one)]
+    named = [
+        i for i, one in enumerate(words) if re.match(r"(data\.zarr|day1\.zarr|x\.npy|x\.h5)", one)
+    ]
     if verb == "ls" and not named:
         return [*words, path]
     words[named[0]] = path

@@ -285,7 +285,8 @@ def test_functions_that_make_one_array_like_another_take_its_storage(path: str) 
         filters=[zarr.Delta("i2")],
     )  # fmt: skip
     for made, fill in (
-        (zarr.empty_like(a), None),
+        (zarr.empty_like(a), 3),
+        (zarr.empty_like(a, dtype=a.dtype), 3),
         (zarr.zeros_like(a), 0),
         (zarr.ones_like(a), 1),
         (zarr.full_like(a), 3),

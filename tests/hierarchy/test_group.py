@@ -134,7 +134,7 @@ def test_arrays_are_made_by_every_function_of_the_package(root: zarr.Group) -> N
         "ones": 1,
         "full": 5,
         "array": 0,
-        "empty_like": None,
+        "empty_like": 0,
         "zeros_like": 0,
         "ones_like": 1,
         "full_like": 9,

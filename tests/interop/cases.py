@@ -185,7 +185,10 @@ def _format_2() -> Iterator[Case]:
         for chain, how in _chains_2(dtype):
             name = f"2/{_word(code)}/{chain}"
             values = random_values(dtype.newbyteorder("<"), name)
-            yield Case(name, values, {"zarr_format": 2, "dtype": dtype, "chunks": CHUNKS, **how})
+            arguments = {"zarr_format": 2, "dtype": dtype, "chunks": CHUNKS}
+            if np.dtype(dtype).kind in "mM":
+                arguments["fill_value"] = 0
+            yield Case(name, values, {**arguments, **how})
     for word, elements in (("text", TEXT), ("binary", BINARY)):
         kind = str if word == "text" else bytes
         for chain, how in _chains_2(None):

@@ -164,8 +164,9 @@ def look(engine: Any, zarr_format: int) -> dict[str, Any]:
     place = ".zmetadata" if zarr_format == 2 else "zarr.json"
     if place in keys and b"metadata" in store[place]:
         root = zarr.open_consolidated(store, mode="r", zarr_format=zarr_format)
-        assert isinstance(root.store, ConsolidatedStore)
-        for key, document in root.store.documents().items():
+        view = root._location.store
+        assert isinstance(view, ConsolidatedStore)
+        for key, document in view.documents().items():
             found[f"{key}?"] = {**document, "consolidated_metadata": None}
     return found
 

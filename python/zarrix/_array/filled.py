@@ -150,7 +150,7 @@ def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array
 
 @takes(LikeKeywords, like=create)
 def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
-    """Create an array like ``a``, with its fill value, or an undefined one if it has none.
+    """Create an array like ``a``, with its fill value; an undefined one for another dtype.
 
     Parameters
     ----------
@@ -178,7 +178,8 @@ def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     ((4, 6), (2, 3), dtype('int16'))
     """
     options = take_like(a, {**kwargs})
-    return create(fill_value=a.fill_value if isinstance(a, Array) else None, **options)
+    is_same = isinstance(a, Array) and kwargs.get("dtype", a.dtype) == a.dtype
+    return create(fill_value=a.fill_value if is_same else None, **options)
 
 
 @takes(LikeKeywords, like=create)

@@ -85,9 +85,10 @@ def engine_array_of(
 ) -> _engine.ArrayIO:
     """The engine's array for ``metadata``, which need not be the stored one."""
     store, path, _, chunk_store = location
-    made: _engine.ArrayIO | None = store._array_io(path, metadata)
-    if made is not None:
-        return made
+    if store._array_io is not None:
+        made: _engine.ArrayIO | None = store._array_io(path, metadata)
+        if made is not None:
+            return made
     opened: OpenedDocument | None = None
     if document is not None and chunk_store is None and not options.is_detached:
         # The engine compares it with the stored one, unless that is in another store.

@@ -119,11 +119,15 @@ def update_consolidated(
         By key, all documents of the node, which was created with them. A batch does not read them
         again.
     """
-    change = Change(path, zarr_format, deep, documents)
-    # Every batch holds it, and not only the first one.
-    held = [batch.hold(change) for batch in batches_above(store, path)]
-    if not any(held):
-        _update(store, [change], {}, apart)
+    if zarr_format == 3 and not path:
+        # Its document has the consolidated metadata, and is not part of it.
+        return
+    change, is_held = Change(path, zarr_format, deep, documents), False
+    for batch in batches_above(store, path):
+        # Every one holds it, and not only the first.
+        is_held |= batch.hold(change)
+    if not is_held:
+        _update_format(store, [change], {}, apart)
 
 
 @contextlib.contextmanager
@@ -144,19 +148,25 @@ def updated_once(store: Store, root: str, zarr_format: Format) -> Iterator[None]
     _update(store, batch.end(), batch.before)
 
 
-def _update(
+def _update(store: Store, changes: Sequence[Change], before: Mapping[str, bytes]) -> None:
+    for zarr_format in sorted({change.zarr_format for change in changes}):
+        own = [change for change in changes if change.zarr_format == zarr_format]
+        _update_format(store, own, before)
+
+
+def _update_format(
     store: Store,
     changes: Sequence[Change],
     before: Mapping[str, bytes],
     apart: str | None = None,
 ) -> None:
-    for zarr_format in sorted({change.zarr_format for change in changes}):
-        own = [change for change in changes if change.zarr_format == zarr_format]
-        above = {root for change in own for root in _that_contain(change)}
-        for root, _ in _consolidated(store, above, zarr_format):
-            inside = [one for one in own if root in _that_contain(one)]
-            if root != apart:
-                _resync(store, root, inside, before.get(root))
+    above: set[str] = set()
+    for change in changes:
+        above.update(_that_contain(change))
+    for root, _ in _consolidated(store, above, changes[0].zarr_format):
+        inside = [one for one in changes if root in _that_contain(one)]
+        if root != apart:
+            _resync(store, root, inside, before.get(root))
 
 
 def _consolidated(

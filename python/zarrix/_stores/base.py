@@ -70,6 +70,9 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
     # Attributes that the engine store was opened with: another value would have no effect on it.
     _opened_with: frozenset[str] = frozenset()
 
+    # What makes the engine's array of a path and its metadata, where it has no chunks of its own.
+    _array_io: Callable[[str, Any], Any] | None = None
+
     def __init__(self, *, read_only: bool = False) -> None:
         if read_only:
             self._writeable = False
@@ -140,10 +143,6 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         Returns whether the array has other metadata now.
         """
         return False
-
-    def _array_io(self, path: str, metadata: Any) -> Any:
-        """What reads the array at ``path`` in place of the engine's array; None for the engine."""
-        return None
 
     def _origin_of(self, key: str) -> tuple[Store, str] | None:
         """The store and the key where a value is stored as it is; None if that is here."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from zarrix._errors import InvalidKeyError
-from zarrix._runtime.buffers import default_buffer_prototype
 
 __all__ = [
     "StorePath",
@@ -192,8 +191,11 @@ class StorePath:
         >>> asyncio.run(path.get()).to_bytes()
         b'1'
         """
-        wanted = prototype or default_buffer_prototype()
-        return await self.store.get(self.path, prototype=wanted, byte_range=byte_range)
+        # Import time: paths are everywhere, and buffers load NumPy.
+        from zarrix._runtime.buffers import default_buffer_prototype
+
+        prototype = prototype or default_buffer_prototype()
+        return await self.store.get(self.path, prototype=prototype, byte_range=byte_range)
 
     async def set(self, value: Any) -> None:
         """Store the bytes of a buffer at the path.

@@ -149,7 +149,8 @@ class Opener:
                 raise PieceChangedError(f"the piece {told} is a group now, and not an array")
             array = opened_at(location, node)
             metadata = metadata_of(array)
-            if are_listed and location.store._array_io(location.path, metadata) is not None:
+            makes_array = location.store._array_io
+            if are_listed and makes_array and makes_array(location.path, metadata) is not None:
                 raise VirtualError(
                     f"the piece {told} is a virtual array itself; a list has the pieces of those"
                 )

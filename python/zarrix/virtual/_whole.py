@@ -11,6 +11,7 @@ import numpy as np
 from zarrix._array.array import Array
 from zarrix._array.create_array import create_array
 from zarrix._errors import VirtualError
+from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.memory import MemoryStore
 from zarrix.virtual._given import Given, Sources
 from zarrix.virtual._rules import check_meaning, decoded_dtype, decoding, kept_attributes
@@ -48,7 +49,7 @@ def document_of(whole: Whole) -> bytes:
         dimension_names=list(whole.names) if whole.names else None,
         compressors=compressors,
     )
-    return bytes(store["zarr.json"])
+    return bytes(store[ZARR_JSON])
 
 
 @dataclass
@@ -166,7 +167,7 @@ class Making:
     def array(self, whole: Whole, rows: Sequence[Row]) -> Array:
         """The virtual array of some rows."""
         table = Table.of(whole.shape, rows)
-        store = VirtualStore({"zarr.json": document_of(whole)}, {"": table}, self.pieces.opener)
+        store = VirtualStore({ZARR_JSON: document_of(whole)}, {"": table}, self.pieces.opener)
         return Array(store, read_only=True)
 
 
