@@ -155,3 +155,21 @@ def test_holes_and_overlaps_of_a_mosaic_are_refused_unless_told() -> None:
         virtual.mosaic([((0, 0), tile), ((1, 0), tile)])
     with pytest.raises(VirtualError, match="places are not negative"):
         virtual.mosaic([((-1, 0), tile)])
+
+
+def test_attributes_that_are_not_a_number_are_kept(tmp_path: Path) -> None:
+    values = np.arange(6.0, dtype="f4").reshape(2, 3)
+    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=3)
+    root.create_array("t", data=values).attrs["_FillValue"] = float("nan")
+    whole = virtual.concat([root["t"], root["t"]])
+    virtual.save(whole, tmp_path / "a.virtual.json")
+    again = zarr.open(tmp_path / "a.virtual.json")
+    np.testing.assert_array_equal(again[...], np.concatenate([values, values]))
+    assert np.isnan(again.attrs["_FillValue"])
+
+
+def test_a_group_is_told_to_name_its_array(tmp_path: Path) -> None:
+    zarr.open_group(tmp_path / "a.zarr", mode="w")["t"] = [1, 2]
+    with pytest.raises(VirtualError, match=r"a\.zarr is a group; name one of its arrays"):
+        virtual.concat([tmp_path / "a.zarr"])
+    assert virtual.concat([tmp_path / "a.zarr" / "t"])[...].tolist() == [1, 2]

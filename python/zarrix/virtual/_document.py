@@ -74,7 +74,8 @@ def _rows(rows: Iterable[list[Any]]) -> list[str]:
 
 
 def _dumped(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    # Attributes may be NaN, as in other documents of Zarr.
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _only_key(path: str, document: Mapping[str, Any]) -> str:

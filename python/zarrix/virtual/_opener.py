@@ -146,7 +146,9 @@ class Opener:
                 continue
             told = self.told(number, path)
             if node.kind != "array":
-                raise PieceChangedError(f"the piece {told} is a group now, and not an array")
+                if are_listed:
+                    raise PieceChangedError(f"the piece {told} is a group now, and not an array")
+                raise VirtualError(f"{told} is a group; name one of its arrays, {told}/NAME")
             array = opened_at(location, node)
             metadata = metadata_of(array)
             makes_array = location.store._array_io
