@@ -166,12 +166,7 @@ def to_zarr(
         consolidate_metadata(root.zarr_group.store, zarr_format=root.zarr_group.zarr_format)
     store_options = dict(chunkmanager_store_kwargs or {})
     writes = writer.sync(compute=compute, chunkmanager_store_kwargs=store_options)
-    if compute:
-        return _finished(writes, root.zarr_group)
-    # Optional package: dask.
-    from dask.delayed import delayed
-
-    return delayed(_finished)(writes, root.zarr_group)
+    return (_finished if compute else _finished_later)(writes, root.zarr_group)
 
 
 def _checked(
@@ -316,6 +311,13 @@ class _NoWriter(ArrayWriter):
 
     def add(self, source: Any, target: Any, region: Any = None) -> None:
         """Write nothing."""
+
+
+def _finished_later(writes: Any, group: Group) -> Any:
+    # Optional package: dask.
+    from dask.delayed import delayed
+
+    return delayed(_finished)(writes, group)
 
 
 def _finished(writes: Any, group: Group) -> Group:
