@@ -299,6 +299,7 @@ class CarriedSpace:
         that was changed after it was carried, too.
         """
 
+@final
 class CarriedTree:
     """A hierarchy that is carried into the folder ``dest``, and its rows; with None, only the rows.
 
