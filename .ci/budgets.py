@@ -118,8 +118,6 @@ MANY = {
     "storage.py:init_array": "the signature of zarr 2.18",
     "xarray/_write.py:to_zarr": "the signature of xarray",
     "versions/_snapshot.py:snapshot": "public: what a version keeps, how, and where",
-    "virtual/_concat.py:stack": "public: what is stacked, where, and how it is read",
-    "virtual/_mosaic.py:mosaic": "public: what is placed, and what is read elsewhere",
 }
 """Functions with more than `PARAMETERS` parameters, without ``self`` and ``cls``, and why."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from zarrix._array.array import Array
 from zarrix._errors import VirtualError
 from zarrix._runtime.signatures import takes
 from zarrix.virtual._given import Given, Sources
+from zarrix.virtual._keywords import PieceKeywords, reading_of
 from zarrix.virtual._table import Row
 from zarrix.virtual._whole import Making
 
@@ -95,16 +96,9 @@ def concatenated(
     return making.array(making.whole(arrays, shape, axes), rows)
 
 
-@takes()
+@takes(PieceKeywords, like=concat)
 def stack(
-    sources: Any,
-    axis: int = 0,
-    *,
-    name: str | None = None,
-    dtype: Any = None,
-    decode: Literal["cf"] | None = None,
-    missing: Literal["error", "fill"] = "error",
-    storage_options: Mapping[str, Any] | None = None,
+    sources: Any, axis: int = 0, *, name: str | None = None, **kwargs: Unpack[PieceKeywords]
 ) -> Array:
     """Arrays of one shape along a new axis, as one read-only array; nothing is copied.
 
@@ -118,10 +112,8 @@ def stack(
         Where the new axis is in the result.
     name : str, optional
         Its name.
-    dtype : dtype, optional
-    decode : {"cf"}, optional
-    missing : {"error", "fill"}
-    storage_options : mapping, optional
+    **kwargs
+        As for `concat`: ``dtype``, ``decode``, ``missing`` and ``storage_options``.
 
     Returns
     -------
@@ -143,7 +135,7 @@ def stack(
     >>> virtual.stack("run*.npy", name="run")[:, 1]
     array([1, 6])
     """
-    pieces = Sources(storage_options)
+    pieces = Sources(kwargs.get("storage_options"))
     arrays = pieces.arrays(sources)
     first = arrays[0]
     ndim = len(first.shape) + 1
@@ -156,7 +148,7 @@ def stack(
                 f"{first.told} has shape {first.shape}, and {one.told} has {one.shape}; arrays "
                 "that are stacked have one shape"
             )
-    making = Making.of(pieces, arrays, dtype, decode, missing)
+    making = Making.of(pieces, arrays, *reading_of(kwargs))
     shape = [*first.shape[:number], len(arrays), *first.shape[number:]]
     axes = [n for n in range(ndim) if n != number]
     rows: list[Row] = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from zarrix._array.array import Array
 from zarrix._errors import VirtualError
 from zarrix._metadata.arguments import normalize_shape
 from zarrix._runtime.signatures import takes
+from zarrix.virtual._concat import concat
 from zarrix.virtual._given import Given, Sources
+from zarrix.virtual._keywords import PieceKeywords, reading_of
 from zarrix.virtual._overlap import Box, first_overlap, subtracted, uncovered
 from zarrix.virtual._table import Row, Table
 from zarrix.virtual._whole import Making
@@ -23,17 +25,14 @@ __all__ = ["mosaic"]
 _MOST_COMPARED = 256
 
 
-@takes()
+@takes(PieceKeywords, like=concat)
 def mosaic(
     placed: Iterable[tuple[Any, Any]],
     *,
     shape: int | Sequence[int] | None = None,
     fill_value: Any = None,
     overlap: Literal["error", "first", "last"] = "error",
-    dtype: Any = None,
-    decode: Literal["cf"] | None = None,
-    missing: Literal["error", "fill"] = "error",
-    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Unpack[PieceKeywords],
 ) -> Array:
     """Arrays at places of one read-only array; nothing is copied.
 
@@ -50,11 +49,8 @@ def mosaic(
         The value of elements in no piece; they are an error when omitted.
     overlap : {"error", "first", "last"}
         Which piece an element has that lies in several of them.
-    dtype : dtype, optional
-        As for `concat`, and so are all arguments below.
-    decode : {"cf"}, optional
-    missing : {"error", "fill"}
-    storage_options : mapping, optional
+    **kwargs
+        As for `concat`: ``dtype``, ``decode``, ``missing`` and ``storage_options``.
 
     Returns
     -------
@@ -80,13 +76,13 @@ def mosaic(
     if overlap not in ("error", "first", "last"):
         raise ValueError(f"overlap={overlap!r}; allowed are 'error', 'first' and 'last'")
     corners = [(tuple(map(operator.index, start)), source) for start, source in placed]
-    pieces = Sources(storage_options)
+    pieces = Sources(kwargs.get("storage_options"))
     arrays = pieces.arrays([source for _, source in corners])
     if len(arrays) != len(corners):
         raise VirtualError("a place has one array; a pattern names several")
     starts = [start for start, _ in corners]
     extent = _extent(starts, arrays, shape)
-    making = Making.of(pieces, arrays, dtype, decode, missing)
+    making = Making.of(pieces, arrays, *reading_of(kwargs))
     rows: list[Row] = []
     for start, one in zip(starts, arrays, strict=True):
         rows += making.rows(one, start, range(len(extent)))
