@@ -93,35 +93,6 @@ def test_what_we_store_is_what_a_peer_stored(writer: str, name: str) -> None:
             assert ours[key] == stored, key
 
 
-@pytest.mark.parametrize("words", [{}, {"fill_value": 0}])
-@pytest.mark.parametrize(("dtype", "empty"), [(str, ""), ("T", ""), (bytes, b""), (object, 0)])
-def test_elements_of_v2_that_were_never_written_are_empty(dtype, empty, words) -> None:
-    codec = {"object_codec": numcodecs.JSON()} if dtype is object else {}
-    for make in (zarr.create, zarr.open_array):
-        store: dict[str, bytes] = {}
-        z = make(store=store, shape=3, chunks=2, dtype=dtype, zarr_format=2, **codec, **words)
-        again = zarr.open_array(store, mode="r")
-        for one in (z, again):
-            assert type(one.fill_value) is type(empty)
-            assert one[:].tolist() == [empty] * 3
-
-
-@pytest.mark.parametrize("zarr_format", [2, 3])
-@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ms]", ">M8[D]"])
-def test_times_that_were_never_written_are_not_a_time(dtype, zarr_format) -> None:
-    words = {"shape": 3, "dtype": dtype, "zarr_format": zarr_format}
-    made = [
-        zarr.create(**words),
-        zarr.create_array(**words),
-        zarr.open_array({}, mode="w", **words),
-        zarr.group(zarr_format=zarr_format).create_dataset("a", **words),
-    ]
-    for z in made:
-        assert np.isnat(z.fill_value)
-        assert np.isnat(z[:]).all()
-    assert zarr.zeros(3, dtype=dtype, zarr_format=zarr_format)[:].astype("i8").tolist() == [0] * 3
-
-
 # Against NumPy
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -584,28 +555,3 @@ def test_what_is_an_element_follows_from_the_shape_of_the_selection(
     assert elements.dtype == object
     assert elements.tolist() == want
     assert elements.ndim <= len(shape)
-
-
-@pytest.mark.parametrize(("codec", "empty"), [("vlen-utf8", ""), ("vlen-bytes", b"")])
-def test_elements_of_v2_without_a_fill_value_are_empty(codec: str, empty: Any) -> None:
-    """As zarr 2.18 and zarr-python 3 read them; zarr-python 3 and xarray write such documents."""
-    document = {
-        "zarr_format": 2,
-        "shape": [6],
-        "chunks": [2],
-        "dtype": "|O",
-        "order": "C",
-        "compressor": None,
-        "filters": [{"id": codec}],
-        "fill_value": None,
-    }
-    store = {".zarray": json.dumps(document).encode()}
-    z = zarr.open_array(store, mode="r+")
-    assert z[:].tolist() == [empty] * 6
-    z[1] = type(empty)(b"x", "ascii") if codec == "vlen-utf8" else b"x"
-    z[4:] = empty
-    assert zarr.open_array(store)[:].tolist() == [empty, z[1], *[empty] * 4]
-    assert z[[5, 0]].tolist() == [empty, empty]
-    z.resize(8)
-    assert z[7] == empty
-    assert json.loads(store[".zarray"])["fill_value"] is None

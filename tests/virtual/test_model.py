@@ -14,14 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from zarrix import virtual
 
-try:
-    import h5py
-except ImportError:
-    h5py = None  # type: ignore[assignment]
-try:
-    import tifffile
-except ImportError:
-    tifffile = None  # type: ignore[assignment]
+h5py = pytest.importorskip("h5py")
+tifffile = pytest.importorskip("tifffile")
 
 _numbers = itertools.count()
 _FORMATS = ("v2", "v3", "shards", "npy", "h5", "tif", "memory")
@@ -35,11 +29,11 @@ def examples(pytestconfig: pytest.Config) -> int:
 def stored(folder: Path, values: Any, format: str, chunks: tuple[int, ...]) -> Any:
     """``values`` in one of the formats, as what `zarrix.virtual` takes."""
     path = str(folder / str(next(_numbers)))
-    if format == "h5" and h5py is not None and values.ndim:
+    if format == "h5" and values.ndim:
         with h5py.File(f"{path}.h5", "w") as file:
             file.create_dataset("inside/u", data=values, chunks=chunks, compression="gzip")
         return f"{path}.h5/inside/u"
-    if format == "tif" and tifffile is not None and values.ndim == 2 and min(values.shape) > 1:
+    if format == "tif" and values.ndim == 2 and min(values.shape) > 1:
         tifffile.imwrite(f"{path}.tif", values.astype(values.dtype.newbyteorder("=")))
         return f"{path}.tif"
     if format == "npy":

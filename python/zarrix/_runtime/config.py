@@ -320,8 +320,10 @@ class Config:
         return _Restore(self, before)
 
     def __contains__(self, key: object) -> bool:
+        if not isinstance(key, str):
+            return False
         try:
-            self.get(key)  # type: ignore[arg-type]  # Other keys are not found, either.
+            self.get(key)
         except (KeyError, AttributeError):
             return False
         return True

@@ -112,9 +112,8 @@ class Making:
             more |= decoding(piece)
         if self.missing == "fill":
             more["fill"] = True
-        more = more or NOTHING_MORE  # type: ignore[assignment]
         corner, lengths = tuple(start), tuple(shape)
-        return [Row(piece.source, piece.path, corner, lengths, piece.check, more)]
+        return [Row(piece.source, piece.path, corner, lengths, piece.check, more or NOTHING_MORE)]
 
     def _inner_rows(
         self,
