@@ -291,7 +291,7 @@ def test_stores_without_conditions_have_no_commits(server: FaultyServer) -> None
         pass
 
 
-@pytest.mark.parametrize("committers", [2, 16])
+@pytest.mark.parametrize("committers", [2, 4, 16])
 def test_every_row_of_many_committers_has_its_owners_data(
     committers: int, server: FaultyServer, is_long: bool
 ) -> None:
@@ -304,7 +304,7 @@ def test_moto_agrees_on_many_committers(serve: Any, is_long: bool) -> None:
 
 
 def append_together(hierarchy: Hierarchy, committers: int, is_long: bool) -> None:
-    appends = 200 if is_long else max(1, 12 // committers)
+    appends = 200 if is_long else 24 // committers + 1
     errors: list[BaseException] = []
 
     def append(owner: int) -> None:
