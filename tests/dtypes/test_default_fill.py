@@ -1,4 +1,4 @@
-"""What elements read as that were never written, where nobody has said it."""
+"""The values of elements that were never written, without a fill value in the call."""
 
 import json
 from typing import Any

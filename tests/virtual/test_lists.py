@@ -12,6 +12,7 @@ import pytest
 import zarrix as zarr
 from zarrix import virtual
 from zarrix.errors import (
+    ConversionError,
     CorruptStoreError,
     PieceChangedError,
     PieceNotFoundError,
@@ -173,3 +174,16 @@ def test_a_group_is_told_to_name_its_array(tmp_path: Path) -> None:
     with pytest.raises(VirtualError, match=r"a\.zarr is a group; name one of its arrays"):
         virtual.concat([tmp_path / "a.zarr"])
     assert virtual.concat([tmp_path / "a.zarr" / "t"])[...].tolist() == [1, 2]
+
+
+def test_a_file_that_is_cut_off_after_it_was_listed_has_changed(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    for name in "ab":
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file["u"] = np.arange(1000.0)
+    whole = virtual.concat([tmp_path / "a.h5" / "u", tmp_path / "b.h5" / "u"])
+    assert whole[1500] == 500
+    os.truncate(tmp_path / "b.h5", 100)
+    assert whole[500] == 500
+    with pytest.raises(ConversionError, match=r"b\.h5 has changed while it was read"):
+        whole[1500]

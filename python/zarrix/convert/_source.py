@@ -302,6 +302,8 @@ class OpenFile:
         while left.nbytes:
             count = read_into_at(self._number, left[: 2**30], offset)
             if count == 0:
+                # A file that was cut off since has another size than the one that is known.
+                self.check()
                 raise ConversionError(
                     f"{self.path} is truncated: bytes from {offset} on are needed, and it has "
                     f"{self.size}"
