@@ -188,6 +188,7 @@ class _Change:
             )
         self._old = _nodes(read_documents(source), self._format)
         self._new = _nodes(read_documents(home.live), self._format)
+        self._only_length: dict[str, bool] = {}
         wanted = self._wanted(version, paths)
         moved = self._moved(home, version)
         self.done = Restored(version.name)
@@ -301,13 +302,23 @@ class _Change:
         return not is_same or (is_moved and not self._is_longer_or_shorter(path))
 
     def _is_longer_or_shorter(self, path: str) -> bool:
-        """Whether an array whose chunk keys have one spelling differs by its length alone."""
+        """Whether an array whose chunk keys have one spelling differs by its length alone; its
+        elements are read once.
+        """
+        if path not in self._only_length:
+            self._only_length[path] = self._has_equal_start(path)
+        return self._only_length[path]
+
+    def _has_equal_start(self, path: str) -> bool:
         old, new = (self._layout(path, one[path]) for one in (self._old, self._new))
         if self._format != 2 or len(old["shape"]) != 1 or {**old, "shape": new["shape"]} != new:
             return False
         length = min(*old["shape"], *new["shape"])
         was, now = self._arrays(path)
-        return bool(was[:length].tobytes() == now[:length].tobytes())
+        same, others = was[:length], now[:length]
+        if was.dtype.hasobject:
+            return bool(same.tolist() == others.tolist())
+        return bool(same.tobytes() == others.tobytes())
 
     def _arrays(self, path: str) -> tuple[Array, Array]:
         return open_array(self._source, mode="r", path=path), open_array(
