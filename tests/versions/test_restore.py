@@ -263,8 +263,8 @@ def test_the_command_line(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_texts_of_v2_that_have_grown_since_are_shorter_again(tmp_path: Path) -> None:
     path = tmp_path / "x.zarr"
     root = zarr.open_group(path, mode="w", zarr_format=2)
-    root.create_dataset("names", data=np.array(["ä", ""], object), dtype=str, chunks=2)
+    root.create_dataset("names", data=np.array(["first name", ""], object), dtype=str, chunks=2)
     zarr.snapshot(path, "v1")
     root["names"].append(np.array(["x", "y"], object))
     zarr.Versions(path).restore("v1")
-    assert zarr.open(path)["names"][:].tolist() == ["ä", ""]
+    assert zarr.open(path)["names"][:].tolist() == ["first name", ""]
