@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def test_a_ledger_that_was_cut_off_changes_no_result(
     settle(source)
     for _ in range(2):
         zarr.sync_store(source, dest)
-    with sqlite3.connect(ledger) as database:
+    with closing(sqlite3.connect(ledger)) as database, database:
         assert database.execute("SELECT count(*) FROM rows").fetchone() == (len(files(source)),)
 
 
@@ -91,7 +92,7 @@ def test_a_ledger_of_other_places_is_not_used(
     key = next(key for key in files(dest) if key.startswith("inner/t2m/c/"))
     (dest / key).write_bytes(bytes(len(files(dest)[key])))
     status = (dest / key).stat()
-    with sqlite3.connect(tmp_path / "mine.ledger") as database:
+    with closing(sqlite3.connect(tmp_path / "mine.ledger")) as database, database:
         tag = f"{status.st_mtime_ns:x}-{status.st_ino:x}"
         database.execute("UPDATE rows SET dest = ? WHERE key = ?", (tag, key))
     counts = zarr.sync_store(source, dest, ledger=tmp_path / "mine.ledger")
@@ -104,7 +105,7 @@ def test_a_ledger_of_a_later_version_is_left_alone(
 ) -> None:
     ledger = tmp_path / "mine.ledger"
     zarr.sync_store(source, dest, ledger=ledger)
-    with sqlite3.connect(ledger) as database:
+    with closing(sqlite3.connect(ledger)) as database, database:
         database.execute("PRAGMA user_version = 9")
     before = ledger.read_bytes()
     zarr.open(source)["inner/t2m"][0, 0] = 5
@@ -117,12 +118,11 @@ def test_a_ledger_with_triggers_and_views_is_replaced(
 ) -> None:
     ledger = tmp_path / "mine.ledger"
     zarr.sync_store(source, dest, ledger=ledger)
-    with sqlite3.connect(ledger) as database:
+    with closing(sqlite3.connect(ledger)) as database, database:
         database.execute("ALTER TABLE rows RENAME TO others")
         database.execute("CREATE VIEW rows AS SELECT * FROM others")
-    database.close()
     assert zarr.sync_store(source, dest, ledger=ledger).is_complete
-    with sqlite3.connect(ledger) as database:
+    with closing(sqlite3.connect(ledger)) as database, database:
         kinds = {row[0] for row in database.execute("SELECT type FROM sqlite_schema")}
     assert kinds == {"table"}
 
@@ -133,9 +133,8 @@ def test_a_file_that_is_not_a_ledger_is_not_overwritten(
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("years " * 100)
     others = tmp_path / "others.sqlite"
-    with sqlite3.connect(others) as database:
+    with closing(sqlite3.connect(others)) as database, database:
         database.execute("CREATE TABLE mine (a)")
-    database.close()
     for path in (thesis, others):
         before = path.read_bytes()
         with pytest.raises(ValueError, match=r"is not a ledger"):

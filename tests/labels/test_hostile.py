@@ -124,7 +124,7 @@ def test_what_is_not_a_number_is_not_a_label_of_numbers(label: Any) -> None:
     "label",
     [
         *(5, "x", "", "2000-13", "2000-02-30", "-5000", "99999-01", "2000-01-02T25", "9" * 5000),
-        *(np.datetime64("NaT"), np.datetime64(2**62, "s"), "2000-01-02T00:00:00.000000001"),
+        *(np.datetime64("NaT", "s"), np.datetime64(2**62, "s"), "2000-01-02T00:00:00.000000001"),
     ],
 )
 def test_what_is_not_a_date_is_not_a_label_of_times(label: Any) -> None:

@@ -312,12 +312,13 @@ def _native_ticks(stored: npt.NDArray[Any], tick: int, name: str) -> npt.NDArray
     """The ticks of elements of datetime64 or timedelta64."""
     code = stored.dtype.char
     wanted = np.dtype(f"{code}8[{'ns' if tick == 1 else 'us'}]")
-    ticks = stored.astype(wanted)
-    # NumPy does not notice an overflow.
-    if (
-        stored.dtype != wanted
-        and not ((ticks.astype(stored.dtype) == stored) | np.isnat(stored)).all()
-    ):
+    try:
+        ticks = stored.astype(wanted)
+        # NumPy before 2.5 does not notice an overflow.
+        is_exact = ((ticks.astype(stored.dtype) == stored) | np.isnat(stored)).all()
+    except OverflowError:
+        is_exact = False
+    if stored.dtype != wanted and not is_exact:
         raise LabelError(
             f"the coordinate {name!r} has {stored.dtype} outside of the range of {wanted}"
         )
