@@ -44,6 +44,8 @@ class OpenBox(NamedTuple):
     is_plain : bool
         Whether the axes are those of the whole, from index 0 on, with steps of 1, and the elements
         do not differ.
+    store : object
+        What ``io`` reads from, and does not keep by itself.
     """
 
     io: _engine.ArrayIO
@@ -53,6 +55,7 @@ class OpenBox(NamedTuple):
     step: tuple[int, ...]
     decode: Callable[[Any], Any] | None
     is_plain: bool
+    store: object = None
 
 
 class _Part(NamedTuple):

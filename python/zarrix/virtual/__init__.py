@@ -5,6 +5,7 @@ A virtual array is a list of pieces. It is read like any other array; `save` sto
 
 from zarrix.virtual._concat import concat, stack
 from zarrix.virtual._edit import Piece, Pieces, Problem, edit, pieces, refresh, verify
+from zarrix.virtual._join import join
 from zarrix.virtual._mosaic import mosaic
 from zarrix.virtual._open import open, save  # noqa: A004
 
@@ -14,6 +15,7 @@ __all__ = [
     "Problem",
     "concat",
     "edit",
+    "join",
     "mosaic",
     "open",
     "pieces",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from zarrix._array.access import location_of, metadata_of, options_of
 from zarrix._array.array import Array
 from zarrix._array.dimension_names import names_of
 from zarrix._array.lazy import LazyArray
-from zarrix._errors import PieceNotFoundError, VirtualError
+from zarrix._errors import PathNotFoundError, PieceNotFoundError, VirtualError
+from zarrix._hierarchy.group import Group
+from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._stores.base import Store
 from zarrix._stores.local import DirectoryStore
@@ -23,6 +25,8 @@ from zarrix._stores.reference.store import ReferenceStore
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.remote.store import RemoteStore
 from zarrix._stores.zip import ZipStore
+from zarrix.convert._cf import FILL
+from zarrix.convert._cf import shown as shown_attributes
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._inside import split
 from zarrix.convert._source import natural
@@ -30,7 +34,7 @@ from zarrix.virtual._opener import Opener, check_of, file_check, split_url
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Source, Table
 
-__all__ = ["Given", "Sources"]
+__all__ = ["Given", "GivenGroup", "Sources"]
 
 
 @dataclass
@@ -65,11 +69,42 @@ class Given:
     def __post_init__(self) -> None:
         self.dtype = self.metadata.dtype.newbyteorder("=")
 
+    def cut(self, axis: int, start: int, count: int) -> Given:
+        """The part of it from ``start`` on along an axis."""
+        if not start and count == self.shape[axis]:
+            return self
+        shape = (*self.shape[:axis], count, *self.shape[axis + 1 :])
+        if self.table is not None:
+            corner = [start if n == axis else 0 for n in range(len(shape))]
+            return replace(self, shape=shape, table=self.table.cut(corner, shape))
+        own = self.axes.index(axis)
+        first = self.origin[own] + start * self.step[own]
+        origin = (*self.origin[:own], first, *self.origin[own + 1 :])
+        return replace(self, shape=shape, origin=origin)
+
     @property
     def chunks(self) -> tuple[int, ...]:
         """The chunk of the array along each axis of the part."""
         found = dict(zip(self.axes, self.metadata.inner_chunk_shape, strict=True))
         return tuple(max(1, min(found[axis], n)) for axis, n in enumerate(self.shape))
+
+
+class GivenGroup(NamedTuple):
+    """One group that was passed.
+
+    Attributes
+    ----------
+    group : Group
+    number, path : int, str
+        The number of its source, and its path there; -1 for part of a virtual group.
+    told : str
+        Its name, for messages.
+    """
+
+    group: Group
+    number: int
+    path: str
+    told: str
 
 
 class Sources:
@@ -106,9 +141,7 @@ class Sources:
         flat = [*_flat(items)]
         if not flat:
             raise VirtualError("a virtual array is made of at least one array")
-        names = [os.fspath(one) for one in flat if isinstance(one, str | os.PathLike)]
-        self._hosts += {split_url(name)[0] for name in names if is_url(name)} - {*self._hosts}
-        self.opener.targets = self._targets()
+        self._allow(flat)
         found: list[Given | None] = []
         later: list[tuple[int, str]] = []
         for one in flat:
@@ -119,6 +152,55 @@ class Sources:
                 found.append(self._opened(one))
         opened = iter(self._at(later))
         return [one if one is not None else next(opened) for one in found]
+
+    def _allow(self, items: Iterable[Any]) -> None:
+        """Let the servers of what was passed be read."""
+        names = [os.fspath(one) for one in items if isinstance(one, str | os.PathLike)]
+        self._hosts += {split_url(name)[0] for name in names if is_url(name)} - {*self._hosts}
+        self.opener.targets = self._targets()
+
+    def groups(self, items: Any) -> list[GivenGroup]:
+        """The groups that were passed, in their order.
+
+        Raises
+        ------
+        VirtualError
+            One is not a group.
+        PieceNotFoundError
+            There is none.
+        """
+        flat = [*_flat([items] if isinstance(items, Group) else items)]
+        if not flat:
+            raise VirtualError("a virtual group is made of at least one group")
+        self._allow(flat)
+        return [self._group(one) for one in flat]
+
+    def _group(self, item: Any) -> GivenGroup:
+        if isinstance(item, str | os.PathLike):
+            number, path = self._named(os.fspath(item))
+            store, root = self.opener.place(number)
+            told = self.opener.told(number, path)
+            full = "/".join(part for part in (root, path) if part)
+            try:
+                node: Any = open_node(store, mode="r", path=full or None)
+            except PathNotFoundError:
+                raise PieceNotFoundError(f"there is no group at {told}") from None
+        else:
+            node, told, number, path = item, repr(item), -1, ""
+        if not isinstance(node, Group):
+            raise VirtualError(f"{told} is not a group; join() takes groups of variables")
+        if number < 0 and not isinstance(node.store, VirtualStore):
+            number, path = self._number(_source_of(node.store, node), node.store), node.path
+        elif number >= 0:
+            self._note_format(number, node)
+        return GivenGroup(node, number, path, told)
+
+    def member(self, owner: GivenGroup, name: str, array: Array) -> Given:
+        """An array of a group, as what was passed."""
+        if isinstance(location_of(array).store, VirtualStore):
+            return self._opened(array)
+        path = f"{owner.path}/{name}" if owner.path else name
+        return self._given(array, owner.number, path, LazyArray.of(array))
 
     def _at(self, places: Sequence[tuple[int, str]]) -> Iterable[Given]:
         for begin in range(0, len(places), 256):
@@ -156,10 +238,10 @@ class Sources:
                 self.opener.live[found] = store
         return found
 
-    def _note_format(self, number: int, array: Array) -> None:
+    def _note_format(self, number: int, node: Array | Group) -> None:
         source = self.sources[number]
         if source.format == "zarr":
-            self.sources[number] = source._replace(format=f"zarr{array.zarr_format}")
+            self.sources[number] = source._replace(format=f"zarr{node.zarr_format}")
 
     def _opened(self, item: Any) -> Given:
         view = LazyArray.of(item) if isinstance(item, Array) else item
@@ -229,7 +311,7 @@ class Sources:
             origin=tuple(origin),
             step=tuple(step),
             metadata=metadata,
-            attributes=array.attrs.asdict(),
+            attributes=_attributes_of(array, metadata),
             names=_names_of_view(array, view),
             check=check_of(array) if is_zarr else None,
             told=told,
@@ -249,15 +331,26 @@ def _inside(table: Table, view: LazyArray) -> Table:
     return table.cut([start for start, _, _ in ranges], view.shape)
 
 
+def _attributes_of(array: Array, metadata: ArrayMetadata) -> Mapping[str, Any]:
+    """Attributes as CF has them, with the ``_FillValue`` that the metadata of v2 says."""
+    found = shown_attributes(array)
+    fill = metadata.fill_value
+    is_number = metadata.dtype.kind in "iuf" and fill is not None
+    # Zero is the fill value of arrays that were given none, and NaN is missing anyway.
+    if metadata.zarr_format == 2 and is_number and fill != 0 and fill == fill:
+        found.setdefault(FILL, fill.item())
+    return found
+
+
 def _names_of_view(array: Array, view: LazyArray) -> tuple[str | None, ...]:
     names = names_of(array)
     return tuple(names[axis] for axis in view._order if axis is not None) if names else ()
 
 
-def _source_of(store: Store, array: Array) -> Source:
+def _source_of(store: Store, node: Array | Group) -> Source:
     """Where another process finds a store; without a location for one in memory."""
     if isinstance(store, RemoteStore):
-        return Source(store.url, f"zarr{array.zarr_format}")
+        return Source(store.url, f"zarr{node.zarr_format}")
     if isinstance(store, FileStore) and store._made_of:
         location = os.path.abspath(store._made_of[0])
         format = store._made_of[1] or "store"
@@ -267,8 +360,8 @@ def _source_of(store: Store, array: Array) -> Source:
         if isinstance(path, str) and path and "://" not in path:
             return Source(os.path.abspath(path), "store", file_check(path))
     if isinstance(store, DirectoryStore) and isinstance(store.path, str):
-        return Source(os.path.abspath(store.path), f"zarr{array.zarr_format}")
-    return Source(None, f"zarr{array.zarr_format}")
+        return Source(os.path.abspath(store.path), f"zarr{node.zarr_format}")
+    return Source(None, f"zarr{node.zarr_format}")
 
 
 def _flat(items: Any) -> Iterable[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from zarrix._errors import VirtualError
 from zarrix.virtual._given import Given
 
-__all__ = ["check_meaning", "decoded_dtype", "decoding", "is_same", "kept_attributes"]
+__all__ = ["check_meaning", "decoded_dtype", "decoding", "is_packed", "is_same", "kept_attributes"]
 
 # Attributes that say what elements mean; values of different meanings are never put together.
 _PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
@@ -43,13 +43,18 @@ def check_meaning(pieces: Sequence[Given], decode: str | None) -> None:
     for other in pieces[1:]:
         for name in names:
             mine, theirs = first.attributes.get(name), other.attributes.get(name)
-            if is_same(mine, theirs):
+            if is_same(mine, theirs) or (_is_nan(mine) and _is_nan(theirs)):
                 continue
             advice = "; decode='cf' decodes each piece by its own" if name in _PACKING else ""
             raise VirtualError(
                 f"the attribute {name!r} is {mine!r} in {first.told}, and {theirs!r} in "
                 f"{other.told}{advice}"
             )
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a fill value is NaN, which is missing also where no attribute says so."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def is_same(mine: Any, theirs: Any) -> bool:
@@ -69,8 +74,13 @@ def is_same(mine: Any, theirs: Any) -> bool:
 
 def kept_attributes(pieces: Sequence[Given], decode: str | None) -> Mapping[str, Any]:
     """The attributes of the whole: those of the first piece, without what was decoded."""
-    dropped = {"_ARRAY_DIMENSIONS", *(_PACKING if decode else ())}
+    dropped = _PACKING if decode else ()
     return {name: one for name, one in pieces[0].attributes.items() if name not in dropped}
+
+
+def is_packed(piece: Given) -> bool:
+    """Whether the elements of a piece are numbers that ``decode="cf"`` would change."""
+    return piece.dtype.kind in "iuf" and any(name in piece.attributes for name in _PACKING)
 
 
 def decoding(piece: Given) -> dict[str, Any]:

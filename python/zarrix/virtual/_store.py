@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._array.access import io_of, metadata_of
+from zarrix._array.access import io_of, location_of, metadata_of
 from zarrix._array.array import Array
 from zarrix._array.boxes import BoxesIO, OpenBox
 from zarrix._errors import PieceChangedError, PieceNotFoundError
@@ -35,6 +35,7 @@ class Boxes:
     def __init__(self, table: Table, opener: Opener, dtype: np.dtype[Any]) -> None:
         self._table, self._opener, self._dtype = table, opener, dtype
         self._open: dict[int, OpenBox] = {}
+        self._most_open: int | None = None
         self.missing: set[int] = set()
 
     def __call__(self, numbers: Sequence[int]) -> list[OpenBox | None]:
@@ -51,8 +52,10 @@ class Boxes:
         wanted = [(table.sources[n], table.paths[n]) for n in numbers]
         arrays = self._opener.arrays(wanted, [table.checks[n] for n in numbers])
         new: dict[int, OpenBox] = {}
-        files = [source.format not in ("zarr2", "zarr3") for source in self._opener.sources]
-        most = _MOST_FILES if any(files) else _MOST_OPEN
+        if self._most_open is None:
+            formats = {source.format for source in self._opener.sources}
+            self._most_open = _MOST_OPEN if formats <= {"zarr2", "zarr3"} else _MOST_FILES
+        most = self._most_open
         for number, place, array in zip(numbers, wanted, arrays, strict=True):
             if array is None:
                 self._lacks(number, self._opener.told(*place))
@@ -79,7 +82,7 @@ class Boxes:
                 f"the piece {told} has shape {metadata.shape} and dtype {metadata.dtype}, which is "
                 "not what was listed; zarrix.virtual.refresh lists it again"
             )
-        return box
+        return box._replace(store=location_of(array).store)
 
 
 def box_of(

@@ -13,12 +13,13 @@ from zarrix._array.create_array import create_array
 from zarrix._errors import VirtualError
 from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.memory import MemoryStore
+from zarrix.convert._cf import in_v3
 from zarrix.virtual._given import Given, Sources
 from zarrix.virtual._rules import check_meaning, decoded_dtype, decoding, kept_attributes
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import NOTHING_MORE, Row, Table
 
-__all__ = ["Making", "Whole", "document_of"]
+__all__ = ["Making", "Whole", "document_of", "inlined"]
 
 
 @dataclass
@@ -35,21 +36,33 @@ class Whole:
 
 def document_of(whole: Whole) -> bytes:
     """The ``zarr.json`` of a virtual array."""
-    store = MemoryStore()
     # Text and bytes have a codec of their own.
-    compressors = None if whole.dtype.kind not in "OT" else "auto"
-    create_array(
+    store = _created(whole, None if whole.dtype.kind not in "OT" else "auto")
+    return bytes(store[ZARR_JSON])
+
+
+def inlined(whole: Whole, values: Any) -> dict[str, bytes]:
+    """The stored values of an array whose elements are in the list itself: one chunk."""
+    whole.chunks = tuple(max(1, length) for length in whole.shape)
+    return dict(_created(whole, "auto", values))
+
+
+def _created(whole: Whole, compressors: Any, values: Any = None) -> MemoryStore:
+    store = MemoryStore()
+    array = create_array(
         store,
         shape=whole.shape,
         dtype=whole.dtype,
         chunks=whole.chunks,
         fill_value=whole.fill_value,
         zarr_format=3,
-        attributes={k: v for k, v in whole.attributes.items() if k != "_ARRAY_DIMENSIONS"},
+        attributes=in_v3(whole.attributes, whole.dtype),
         dimension_names=list(whole.names) if whole.names else None,
         compressors=compressors,
     )
-    return bytes(store[ZARR_JSON])
+    if values is not None:
+        array[...] = values
+    return store
 
 
 @dataclass
