@@ -41,8 +41,8 @@ class GroupSelecting(GroupState):
             The labels of dimensions whose names are keywords of this call, or no keywords at all.
         method : {'nearest', 'pad', 'backfill'}, optional
             Which other label may stand for one that is not there.
-        tolerance : number or timedelta, optional
-            The greatest distance of that label.
+        tolerance : number, timedelta or str, optional
+            The greatest distance of that label; of times also as text, ``"90 s"``.
         wrap : number, or mapping of str to number, optional
             The period of a dimension: with ``wrap=360``, ``lon=slice(-10, 10)`` also finds the
             labels 350 to 360.

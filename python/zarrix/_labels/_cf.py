@@ -11,6 +11,7 @@ import base64
 import re
 import struct
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from zarrix._errors import LabelError, shorten
 from zarrix._labels._calendar import CALENDARS, FIRST_GREGORIAN_DAY, Calendar, Date
 
-__all__ = ["Decoding", "Labels", "decoding_of"]
+__all__ = ["Decoding", "Labels", "decoding_of", "nanoseconds_of"]
 
 # Nanoseconds of a unit, by its spellings.
 _UNITS: dict[str, int] = {}
@@ -41,9 +42,19 @@ _REFERENCE = re.compile(
     r"(?::(?P<second>\d{1,2})(?:\.(?P<part>\d*))?)?)?)?)?)?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{1,2}(?::?\d\d)?)?"
 )
+_LENGTH = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,9})?)?\s*(?P<unit>[a-z\N{MICRO SIGN}]+)", re.I)
 _INT64 = 2**63
 # The length of a double in base64.
 _IN_BASE64 = 12
+
+
+def nanoseconds_of(text: str) -> int | None:
+    """The length of a text such as ``1s`` or ``30 min``; None if it is none that is fixed."""
+    found = _LENGTH.fullmatch(text.strip())
+    unit = None if found is None else _UNITS.get(found["unit"].lower())
+    if found is None or unit is None:
+        return None
+    return round(Fraction(found["count"] or 1) * unit)
 
 
 class Labels(NamedTuple):

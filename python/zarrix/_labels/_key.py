@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from zarrix._errors import LabelError, shorten
 from zarrix._labels._axis import Axis
+from zarrix._labels._cf import nanoseconds_of
 from zarrix._labels._dates import instant_of, period_of
 from zarrix._labels._text import Written, key_of
 from zarrix._selection.basic import AxisSelection
 
-__all__ = ["Manner", "indices_of"]
+__all__ = ["Manner", "indices_of", "manner_of", "tolerance_of"]
 
 Indices = npt.NDArray[np.int64]
 
@@ -404,7 +405,7 @@ def _by_method(axis: Axis, labels: Sequence[Any], manner: Manner) -> Indices:
         found = _nearer(axis, values, before, after)
     if manner.tolerance is not None and axis.length:
         distance = _distance(axis.values[np.maximum(found, 0)], values)
-        found = np.where(distance <= _tolerance(axis, manner.tolerance), found, -1)
+        found = np.where(distance <= tolerance_of(axis, manner.tolerance), found, -1)
     return _found(axis, labels, np.asarray(found, np.int64))
 
 
@@ -429,7 +430,14 @@ def _distance(labels: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray
     return np.abs(labels.astype(np.float64) - values.astype(np.float64))
 
 
-def _tolerance(axis: Axis, tolerance: Any) -> Any:
+def tolerance_of(axis: Axis, tolerance: Any) -> Any:
+    """A distance of labels, in ticks of times.
+
+    Raises
+    ------
+    LabelError
+        It is not one.
+    """
     if axis.decoding.kind in ("time", "duration"):
         distance = _nanoseconds(axis, tolerance)
         if distance < 0:
@@ -569,7 +577,9 @@ def _nanoseconds(axis: Axis, length: Any) -> int:
     if isinstance(length, datetime.timedelta):
         whole = (length.days * 86_400 + length.seconds) * 10**9 + length.microseconds * 1000
         return whole + int(getattr(length, "nanoseconds", 0))
+    if isinstance(length, str) and (found := nanoseconds_of(length)) is not None:
+        return found
     raise LabelError(
-        f"{shorten(length)} is not a length of time for {axis.name}: give a numpy.timedelta64 or a "
-        "datetime.timedelta"
+        f"{shorten(length)} is not a length of time for {axis.name}: give a text as '90 s', a "
+        "numpy.timedelta64 or a datetime.timedelta"
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from zarrix._display.progress import Progress, phase
+from zarrix._errors import LabelError
 from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open_group
@@ -40,6 +41,8 @@ def append(
     attributes: Literal["error", "keep"] = "error",
     variables: Sequence[str] | None = None,
     chunks: Mapping[str, int] | None = None,
+    tolerance: Any = None,
+    repack: bool = False,
     memory: int | str = "256 MiB",
     wait: float = 60.0,
     dry_run: bool = False,
@@ -78,6 +81,14 @@ def append(
         What is taken of the sources, with the coordinate; all arrays if omitted.
     chunks : mapping of str to int, optional
         The length of chunks along dimensions, for a new destination.
+    tolerance : number, timedelta or str, or a mapping of these by name; optional
+        A label that is so near to a stored one, or to one of an earlier source, is that label:
+        ``"1s"``, ``1e-6``. A mapping also says by how much the numbers of other coordinates may
+        differ, which stay as they are stored: ``{"time": "1s", "lat": 1e-4}``.
+    repack : bool
+        Whether values that a source has in another dtype, or with another scale or fill value, are
+        stored as the destination stores them. A packed value then changes by at most half a step
+        of its scale; integers without a scale have to be equal.
     memory : int or str
         Bytes that a region in flight may take; at least a chunk is needed.
     wait : float
@@ -101,7 +112,7 @@ def append(
         is stored, or has other variables.
     LabelError
         Labels are missing, there twice in one source, not sorted in the destination, or not exact
-        in its units.
+        in its units; or a tolerance is none.
     OverlapError
         A label is stored already, with other values or with ``overlap="error"``; or the destination
         lies in a source, or contains one.
@@ -135,7 +146,14 @@ def append(
     check_choice("attributes", attributes, ("error", "keep"))
     check_named(dest)
     choices = Choices(
-        along, overlap, attributes == "keep", dict(chunks or {}), budget_of(memory), dry_run
+        along,
+        overlap,
+        attributes == "keep",
+        dict(chunks or {}),
+        budget_of(memory),
+        dry_run,
+        _by_name(tolerance, along),
+        repack,
     )
     location = _located(dest, storage_options)
     with tempfile.TemporaryDirectory(prefix="zarrix-") as folder:
@@ -148,6 +166,17 @@ def append(
         _require_group(location)
         with commit(location, message=f"append along {along}", wait=wait) as group:
             return job.run(group, _group_at(location))
+
+
+def _by_name(tolerance: Any, along: str) -> dict[str, Any]:
+    if tolerance is None:
+        return {}
+    found = dict(tolerance) if isinstance(tolerance, Mapping) else {along: tolerance}
+    for name, one in found.items():
+        is_number = isinstance(one, int | float) and not isinstance(one, bool)
+        if name != along and not (is_number and one >= 0):
+            raise LabelError(f"the tolerance for {name} is a number that is not negative: {one!r}")
+    return found
 
 
 def _located(dest: Any, storage_options: Mapping[str, Any] | None) -> Location:

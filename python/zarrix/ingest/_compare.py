@@ -70,10 +70,7 @@ def _parts(
     """Rows, counted from the first, and regions along the other axes."""
     shape = [count if at == axis else n for at, n in enumerate(variable.shape)]
     itemsize = 64 if variable.dtype.kind in "OT" else max(1, variable.dtype.itemsize)
-    unit = [1] * len(shape)
-    array = variable.array
-    if array is not None:
-        unit = [max(1, n) for n in array.chunks]
+    unit = [*(variable.chunks or (1,) * len(shape))]
     unit[axis] = 1
     extent, others = boxes(shape, unit, axis, itemsize, budget)
     for begin in range(0, count, extent):

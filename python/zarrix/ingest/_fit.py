@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from zarrix.convert._regions import regions, step_of
 from zarrix.ingest._sources import Source
 from zarrix.ingest._variables import Labelled, Variable
 
-__all__ = ["check_fit", "equal_elements"]
+__all__ = ["Judgement", "check_fit", "equal_elements"]
 
 # What says which values the stored numbers stand for.
 _MEANING = (
@@ -37,14 +37,30 @@ _OF_ONE_FILE = frozenset(
 _REGION_BYTES = 16 << 20
 
 
+class Judgement(NamedTuple):
+    """What may differ.
+
+    Attributes
+    ----------
+    owner : str
+        The name of what is stored, for messages.
+    keeps_attributes : bool
+        Whether other attributes than those of meaning may.
+    tolerance : mapping of str to float
+        By how much the elements of coordinates may.
+    """
+
+    owner: str
+    keeps_attributes: bool
+    tolerance: Mapping[str, Any]
+
+
 def check_fit(
     source: Source,
     stored: Mapping[str, Variable],
     attributes: Mapping[str, Any],
     labels: Labelled,
-    *,
-    owner: str,
-    keeps_attributes: bool,
+    judgement: Judgement,
 ) -> list[str]:
     """Compare a source with what is stored; what differs without harm, for a note.
 
@@ -56,17 +72,14 @@ def check_fit(
         Of the stored group.
     labels : Labelled
         Of the stored coordinate.
-    owner : str
-        The name of what is stored, for messages.
-    keeps_attributes : bool
-        Whether other attributes than those of meaning may differ.
+    judgement : Judgement
 
     Raises
     ------
     AppendError
         It does not fit.
     """
-    along = labels.axis.name
+    along, owner = labels.axis.name, judgement.owner
     _check_names(source, stored, along, owner)
     _check_labels(source, labels, owner)
     notes: list[str] = []
@@ -79,16 +92,16 @@ def check_fit(
             if key in _MEANING:
                 raise AppendError(
                     f"{told} in {source.name} and {owner}: values of both would be mixed; bring "
-                    "the source to what is stored first"
+                    f"the source to what is stored first{_way_out(key)}"
                 )
             notes.append(told)
         if mine.axis(along) is None:
-            _check_values(mine, theirs, source.name, owner)
+            _check_values(mine, theirs, source.name, judgement)
     for key in _differing(source.attributes, attributes, frozenset()):
         told = _told(f"the attribute {key}", source.attributes, attributes, key)
         if key not in _OF_ONE_FILE:
             notes.append(told)
-    if notes and not keeps_attributes:
+    if notes and not judgement.keeps_attributes:
         more = f", and {len(notes) - 1} more" if len(notes) > 1 else ""
         raise AppendError(
             f"{notes[0]} in {source.name} and {owner}{more}; attributes='keep' (--attributes "
@@ -157,8 +170,13 @@ def _check_layout(mine: Variable, theirs: Variable, along: str, name: str, owner
     if mine.dtype.newbyteorder("=") != theirs.dtype.newbyteorder("=") and not is_text:
         raise AppendError(
             f"{mine.name!r} is {mine.dtype} in {name} and {theirs.dtype} in {owner}; convert the "
-            "source first: nothing is rounded silently"
+            "source first, or let repack=True (--repack) do it: nothing is rounded silently"
         )
+
+
+def _way_out(key: str) -> str:
+    is_packing = key in ("scale_factor", "add_offset", FILL, "missing_value", "_Unsigned")
+    return ", or let repack=True (--repack) do it" if is_packing else ""
 
 
 def _differing(
@@ -193,20 +211,25 @@ def _told(what: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], key: st
     return f"{what} is {values[0]} and {values[1]}"
 
 
-def _check_values(mine: Variable, theirs: Variable, name: str, owner: str) -> None:
+def _check_values(mine: Variable, theirs: Variable, name: str, judgement: Judgement) -> None:
     """Raise an error if a variable that does not have the dimension has other values."""
+    tolerance = judgement.tolerance.get(mine.name)
     unit = tuple(max(1, n) for n in mine.shape)
     step = step_of(mine.shape, (1,) * len(unit), None, _item_size(mine.dtype), _REGION_BYTES)
     for region in regions(mine.shape, step):
-        differ = ~equal_elements(np.asarray(mine.read(region)), np.asarray(theirs.read(region)))
+        values = np.asarray(mine.read(region)), np.asarray(theirs.read(region))
+        differ = ~equal_elements(*values)
+        if tolerance is not None and {values[0].dtype.kind, values[1].dtype.kind} <= {*"iuf"}:
+            differ &= ~(np.abs(values[0].astype("f8") - values[1].astype("f8")) <= tolerance)
         if differ.any():
             at = tuple(
                 int(one[0]) + part.start
                 for one, part in zip(np.nonzero(differ), region, strict=True)
             )
             raise AppendError(
-                f"{mine.name!r} has other values in {name} than in {owner}, first at {at}: it "
-                "does not have the dimension that is appended along, so that both must be equal"
+                f"{mine.name!r} has other values in {name} than in {judgement.owner}, first at "
+                f"{at}: it does not have the dimension that is appended along, so that both must "
+                "be equal; tolerance= (--tolerance) tells by how much a coordinate may differ"
             )
 
 

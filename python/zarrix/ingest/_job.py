@@ -15,8 +15,9 @@ from zarrix._errors import OverlapError, ZarrixError
 from zarrix._hierarchy.group import Group
 from zarrix.ingest._appended import Appended
 from zarrix.ingest._compare import differing
-from zarrix.ingest._fit import check_fit
+from zarrix.ingest._fit import Judgement, check_fit
 from zarrix.ingest._labels import (
+    in_units_near,
     in_units_of,
     require_sorted,
     require_unique,
@@ -24,6 +25,7 @@ from zarrix.ingest._labels import (
     with_bounds,
 )
 from zarrix.ingest._merge import STORED, Merged, merge
+from zarrix.ingest._repack import repacked
 from zarrix.ingest._sources import Source
 from zarrix.ingest._target import create_variables, template
 from zarrix.ingest._variables import Labelled, Variable, labelled, variables_of
@@ -44,6 +46,8 @@ class Choices(NamedTuple):
     chunks: Mapping[str, int]
     budget: int
     dry_run: bool
+    tolerance: Mapping[str, Any] = {}
+    repacks: bool = False
 
 
 @dataclasses.dataclass
@@ -146,20 +150,19 @@ class AppendJob:
         labels = labelled(stored, along, self._name)
         require_sorted(labels, self._name)
         for source in self._sources:
+            source.fit(stored, along)
             mine = source.labels
             source.variables = with_bounds(source.variables, mine, stored, labels, source.name)
+            if self._choices.repacks:
+                source.variables = repacked(source.variables, stored, along, source.name)
             result.notes += check_fit(
                 source,
                 stored,
                 attributes,
                 labels,
-                owner=self._name,
-                keeps_attributes=self._choices.keeps_attributes,
+                Judgement(self._name, self._choices.keeps_attributes, self._choices.tolerance),
             )
-        dtype = stored[along].dtype
-        values = [
-            in_units_of(source.labels, labels, dtype, source.name) for source in self._sources
-        ]
+        values = self._values(labels, stored[along].dtype)
         for source, one in zip(self._sources, values, strict=True):
             require_unique(one, labels, source.name)
         merged = merge(
@@ -176,6 +179,18 @@ class AppendJob:
         result.same = len(merged.there)
         self._overlaps(plan)
         return plan
+
+    def _values(self, labels: Labelled, dtype: np.dtype[Any]) -> list[npt.NDArray[Any]]:
+        """The labels of each source, in units of the destination."""
+        tolerance = self._choices.tolerance.get(self._choices.along)
+        if tolerance is None:
+            return [in_units_of(one.labels, labels, dtype, one.name) for one in self._sources]
+        found: list[npt.NDArray[Any]] = []
+        for source in self._sources:
+            # What two new labels have in common does not depend on which call brings them.
+            known = np.unique(np.concatenate([labels.values, *found]))
+            found.append(in_units_near(source.labels, labels, dtype, source.name, known, tolerance))
+        return found
 
     def _overlaps(self, plan: _Plan) -> None:
         """Decide about labels that are stored, or that two sources have."""

@@ -11,9 +11,17 @@ import numpy.typing as npt
 from zarrix._errors import LabelError
 from zarrix._labels._axis import Axis
 from zarrix._labels._cf import Labels
+from zarrix._labels._key import tolerance_of
 from zarrix.ingest._variables import Labelled, Variable
 
-__all__ = ["in_units_of", "require_sorted", "require_unique", "stored_labels", "with_bounds"]
+__all__ = [
+    "in_units_near",
+    "in_units_of",
+    "require_sorted",
+    "require_unique",
+    "stored_labels",
+    "with_bounds",
+]
 
 # Attributes of a coordinate that name variables which are in its units.
 _BOUNDS = ("bounds", "climatology")
@@ -70,6 +78,62 @@ def in_units_of(
         values = cast
     stored_labels(values, theirs, dtype, mine, owner)
     return values
+
+
+def in_units_near(
+    mine: Labelled,
+    theirs: Labelled,
+    dtype: np.dtype[Any],
+    owner: str,
+    known: npt.NDArray[Any],
+    tolerance: Any,
+) -> npt.NDArray[Any]:
+    """The labels of a source as those of the destination: a known one for each that is near.
+
+    Parameters
+    ----------
+    mine, theirs, dtype, owner
+        As of `in_units_of`.
+    known : ndarray
+        Labels of the destination, sorted.
+    tolerance : object
+        How near a label has to be: for times as of `Group.sel`.
+
+    Raises
+    ------
+    LabelError
+        The destination cannot hold one exactly that is near to none.
+    """
+    distance = tolerance_of(theirs.axis, tolerance)
+    if theirs.decoding.tick:
+        tick = min(mine.decoding.tick, theirs.decoding.tick)
+        values, scale = _in_finer(mine.values, mine.decoding.tick // tick)
+        others, ratio = _in_finer(known, theirs.decoding.tick // tick)
+        scale &= bool(ratio.all())
+        distance *= theirs.decoding.tick / tick
+    else:
+        exact = mine.values.dtype.kind in "iu" and known.dtype.kind in "iu"
+        values, others = (one.astype("i8" if exact else "f8") for one in (mine.values, known))
+        scale = np.ones(len(values), bool)
+    if not len(others):
+        return in_units_of(mine, theirs, dtype, owner)
+    after = np.searchsorted(others, values).clip(0, len(others) - 1)
+    before = np.maximum(after - 1, 0)
+    is_before = np.abs(values - others[before]) <= np.abs(others[after] - values)
+    nearest = np.where(is_before, before, after)
+    is_near = (np.abs(values - others[nearest]) <= distance) & scale
+    found = known[nearest]
+    rest = mine._replace(values=mine.values[~is_near])
+    found[~is_near] = in_units_of(rest, theirs, dtype, owner)
+    return found
+
+
+def _in_finer(
+    values: npt.NDArray[Any], ratio: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """Ticks in shorter ones, and which of them 64 bits can hold."""
+    fits = np.abs(values) < 2**62 // ratio
+    return np.where(fits, values, 0) * ratio, fits
 
 
 def stored_labels(

@@ -21,6 +21,7 @@ from zarrix.convert._file_store import FileStore, open_file
 from zarrix.convert._formats import format_of
 from zarrix.convert._source import identity_of, natural
 from zarrix.ingest._download import download, file_in
+from zarrix.ingest._single import expanded, is_single
 from zarrix.ingest._variables import Labelled, Variable, labelled, variables_of
 
 __all__ = ["Source", "open_sources"]
@@ -46,6 +47,8 @@ class Source:
         As `refuse_overlap` takes it; None for one that is not stored.
     group : Group or None
         That it is, if it is one.
+    single : mapping or None
+        The variables as they are in a source of one label, which do not have the dimension.
     """
 
     name: str
@@ -55,6 +58,28 @@ class Source:
     check: Check
     named: Named | None = None
     group: Group | None = None
+    single: Mapping[str, Variable] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        variables: dict[str, Variable],
+        attributes: Mapping[str, Any],
+        along: str,
+        check: Check,
+    ) -> Source:
+        """A source; where the coordinate is one label, its variables get the dimension."""
+        single = variables if is_single(variables, along) else None
+        if single is not None:
+            variables = expanded(single, attributes, along)
+        labels = labelled(variables, along, name)
+        return cls(name, variables, attributes, labels, check, single=single)
+
+    def fit(self, stored: Mapping[str, Variable], along: str) -> None:
+        """Give the dimension to those variables of a source of one label that have it there."""
+        if self.single is not None:
+            self.variables = expanded(self.single, self.attributes, along, stored)
 
     @property
     def is_file(self) -> bool:
@@ -133,8 +158,9 @@ def _source(
     check = _same_values(location.store, location.path, name) if check is None else check
     chosen = None if names is None else [*names, along]
     variables = variables_of(group, name, chosen=chosen)
-    labels = labelled(variables, along, name)
-    return Source(name, variables, group.attrs.asdict(), labels, check, named, group)
+    found = Source.of(name, variables, group.attrs.asdict(), along, check)
+    found.named, found.group = named, group
+    return found
 
 
 def _group(path: str) -> Any:

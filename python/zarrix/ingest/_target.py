@@ -69,7 +69,7 @@ def _options(
     options: dict[str, Any] = {}
     array = variable.array
     attributes = dict(variable.attributes)
-    if array is None or source.is_file:
+    if array is None or source.is_file or variable.chunks is None:
         options["dtype"] = variable.dtype if array is None else dtype_in_3(array)
         options["fill_value"] = None if array is None else array.fill_value
     else:
@@ -101,9 +101,9 @@ def _chunks(variable: Variable, along: str, known: Any) -> tuple[int, ...]:
     itemsize = 64 if variable.dtype.kind in "OT" else max(1, variable.dtype.itemsize)
     if variable.dimensions == (along,):
         return (max(1, _COORDINATE // itemsize),)
-    if variable.array is not None:
-        known = known if isinstance(known, tuple) else variable.array.chunks
+    if variable.chunks is not None:
+        known = known if isinstance(known, tuple) else variable.chunks
         nbytes = math.prod(known) * itemsize
         if nbytes <= _MOST_CHUNK:
-            return tuple(max(1, n) for n in known)
+            return tuple(max(1, int(n)) for n in known)
     return chunks_of_bytes(tuple(max(1, n) for n in variable.shape), itemsize, _CHUNK)

@@ -37,7 +37,7 @@ class Variable(NamedTuple):
     read : function
         Of a region of slices with step 1.
     array : Array or None
-        That it is, if it is one.
+        That it is, if it is one; it has one dimension less where a source has one label.
     """
 
     name: str
@@ -51,6 +51,13 @@ class Variable(NamedTuple):
     def axis(self, along: str) -> int | None:
         """The axis of a dimension; None if it does not have it."""
         return self.dimensions.index(along) if along in self.dimensions else None
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """The length of chunks by axis; None if what is read has none, or other axes."""
+        if self.array is None or self.array.ndim != len(self.shape):
+            return None
+        return tuple(max(1, int(n)) for n in self.array.chunks)
 
     def without_rows(self, along: str) -> Variable:
         """The same without elements, if it has the dimension."""

@@ -17,7 +17,7 @@ from zarrix._stores.memory import MemoryStore
 from zarrix.dask._sources import refuse_sources
 from zarrix.ingest._append import append
 from zarrix.ingest._sources import Source
-from zarrix.ingest._variables import labelled, variables_of
+from zarrix.ingest._variables import variables_of
 from zarrix.xarray._store import Store
 
 __all__ = ["upsert"]
@@ -68,7 +68,7 @@ def upsert(
     if node is not None:
         stored = Store.open_group(location, "r")
         if stored.array_keys():
-            dataset, encoding = _as_stored(dataset, stored), {}
+            dataset, encoding = _as_stored(dataset, stored, along), {}
     written, writer = MemoryStore(), _Collected()
     dump(dataset, Store.open_group(written, "w", zarr_format=zarr_format), writer, encoding)
     group = open_group(written, mode="r")
@@ -76,16 +76,20 @@ def upsert(
         key: one if key not in writer.found else one._replace(read=_reader(writer.found[key]))
         for key, one in variables_of(group, "the dataset").items()
     }
-    labels = labelled(variables, along, "the dataset")
-    attributes = group.attrs.asdict()
-    source = Source("the dataset", variables, attributes, labels, _unchanged, group=group)
+    source = Source.of("the dataset", variables, group.attrs.asdict(), along, _unchanged)
+    source.group = group
     append([source], location, **{**choices, "along": along})
     return open_group(location.store, mode="r+", path=location.path)
 
 
-def _as_stored(dataset: Dataset, stored: Store) -> Dataset:
-    """The dataset with the encodings and the order of dimensions of the stored variables."""
+def _as_stored(dataset: Dataset, stored: Store, along: str) -> Dataset:
+    """The dataset with the encodings and the order of dimensions of the stored variables.
+
+    Where its coordinate is one label, variables get the dimension that the stored ones have.
+    """
     names = [name for name in dataset.variables if name in stored.array_keys()]
+    names.sort(key=lambda name: name != along)
+    is_single = along in names and not dataset.variables[along].dims
     decoded, _, _ = conventions.decode_cf_variables(
         variables={name: stored.open_store_variable(str(name)) for name in names}, attributes={}
     )
@@ -93,6 +97,8 @@ def _as_stored(dataset: Dataset, stored: Store) -> Dataset:
     for name in names:
         one, like = copied.variables[name], decoded[name]
         _validate_datatypes_for_zarr_append(name, like, one)
+        if is_single and along in like.dims:
+            one = one.set_dims({along: 1, **one.sizes})
         if {*one.dims} == {*like.dims}:
             one = one.transpose(*like.dims)
         one.encoding = like.encoding

@@ -47,6 +47,7 @@ def to_zarr(
     upsert_dim: Hashable | None = None,
     overlap: Literal["same", "skip", "replace", "error"] = "same",
     attributes: Literal["error", "keep"] = "error",
+    tolerance: Any = None,
     region: Mapping[Any, slice | Literal["auto"]] | Literal["auto"] | None = None,
     safe_chunks: bool = False,
     align_chunks: bool = False,
@@ -88,6 +89,7 @@ def to_zarr(
         `zarrix.append`: the call can be repeated, and becomes visible at once. The group is created
         if it does not exist.
     overlap, attributes : str
+    tolerance : number, timedelta or str, or a mapping of these by name; optional
         As in `zarrix.append`, with `upsert_dim`.
     region : mapping of dimension to slice or "auto", or "auto"; optional
         Where to write in the stored variables; "auto" looks up the coordinates.
@@ -130,15 +132,16 @@ def to_zarr(
     >>> group["t"][:]
     array([0., 1., 2., 0., 1., 2.])
     """
+    upserting = {"overlap": overlap, "attributes": attributes, "tolerance": tolerance}
     if upsert_dim is not None:
         if append_dim is not None or mode not in (None, "a") or not compute:
             raise ValueError("upsert_dim goes with neither append_dim, mode, nor compute=False")
         location = location_of(store, group, {"storage_options": storage_options})
-        told = {"along": upsert_dim, "overlap": overlap, "attributes": attributes}
+        told = {"along": upsert_dim, **upserting}
         one = cast("Dataset", _checked(data, encoding, upsert_dim, region))
         return upsert(one, location, told, encoding or {}, _dump)
-    if (overlap, attributes) != ("same", "error"):
-        raise ValueError(f"{overlap=} and {attributes=} go with upsert_dim")
+    if upserting != {"overlap": "same", "attributes": "error", "tolerance": None}:
+        raise ValueError("overlap, attributes and tolerance go with upsert_dim")
     # xarray types them by its own literals, and checks the values itself.
     chosen = _choose_default_mode(mode=mode, append_dim=append_dim, region=region)  # type: ignore[arg-type]
     written = _checked(data, encoding, append_dim, region)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from zarrix.cli._common import PATH, add_common, options_of, size
 from zarrix.cli._ui import Ui
@@ -26,17 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "default), are kept (skip) or replaced, or it is an error",
     )  # fmt: skip
     parser.add_argument(
-        "--attributes", choices=("error", "keep"), default="error",
-        help="whether other attributes than those that are stored are an error (default), or left "
-        "out",
-    )  # fmt: skip
-    parser.add_argument(
         "--variables", type=names, metavar="A,B", help="what is taken, with the coordinate"
     )
     parser.add_argument(
         "--chunks", type=lengths_by_name, default={}, metavar="DIM=N,DIM=N",
         help="the length of chunks along dimensions, for a new destination",
     )  # fmt: skip
+    _add_what_may_differ(parser)
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="SECONDS",
         help="how long to wait for other appends and commits (default 60)",
@@ -49,6 +46,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-n", "--dry-run", action="store_true", help="print what would be added; change nothing"
     )
     add_common(parser)
+
+
+def _add_what_may_differ(parser: argparse.ArgumentParser) -> None:
+    """Add what sources may have otherwise."""
+    parser.add_argument(
+        "--attributes", choices=("error", "keep"), default="error",
+        help="whether other attributes than those that are stored are an error (default), or left "
+        "out",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tolerance", type=tolerance, metavar="T",
+        help="a label so near to a stored one is that label: 1s, 1e-6; also by name, "
+        "time=1s,lat=1e-4, where lat is a coordinate that may differ",
+    )  # fmt: skip
+    parser.add_argument(
+        "--repack", action="store_true",
+        help="store values of another dtype, scale or fill value as the destination does",
+    )  # fmt: skip
 
 
 def names(text: str) -> list[str]:
@@ -67,6 +82,23 @@ def lengths_by_name(text: str) -> dict[str, int]:
     return found
 
 
+def tolerance(text: str) -> Any:
+    """Reads a distance of labels, or several by name: ``1s``, ``time=1s,lat=1e-4``."""
+    if "=" not in text:
+        return _distance(text)
+    pairs = [part.partition("=") for part in names(text)]
+    if not all(name and equals and one for name, equals, one in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=T,NAME=T, such as time=1s,lat=1e-4")
+    return {name: _distance(one) for name, _, one in pairs}
+
+
+def _distance(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Append, and print how many labels were added."""
     # Import time: --help does not need it.
@@ -80,6 +112,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         attributes=arguments.attributes,
         variables=arguments.variables,
         chunks=arguments.chunks,
+        tolerance=arguments.tolerance,
+        repack=arguments.repack,
         memory=arguments.memory,
         wait=arguments.wait,
         dry_run=arguments.dry_run,
