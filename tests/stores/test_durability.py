@@ -3,7 +3,6 @@
 import os
 import pickle
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -12,13 +11,8 @@ import time
 import numpy as np
 import pytest
 import zarrix as zarr
+from power_loss import needs_strace, run_traced
 from zarrix._array.access import syncs_of
-
-needs_strace = pytest.mark.skipif(
-    shutil.which("strace") is None
-    or subprocess.run(["strace", "-o", os.devnull, "true"], check=False).returncode != 0,
-    reason="strace is not here, or may not trace",
-)
 
 
 def calls(folder, program, **environment):
@@ -28,13 +22,8 @@ def calls(folder, program, **environment):
     trace = folder / "trace"
     changes = ("fsync", "fdatasync", "rename", "renameat", "renameat2", "unlink", "unlinkat")
     names = ",".join((*changes, "openat", "mkdir", "write", "pwrite64"))
-    tracer = ["strace", "-f", "-y", "-e", f"trace={names}", "-o", trace]
-    subprocess.run(
-        [*tracer, sys.executable, "-c", script + textwrap.dedent(program), path],
-        check=True,
-        capture_output=True,
-        env={**os.environ, **environment},
-    )
+    command = ["-c", script + textwrap.dedent(program), path]
+    run_traced(command, trace, ["-e", f"trace={names}"], environment)
     found = []
     for line in trace.read_text().splitlines():
         call = re.search(r"(\w+)\((.*)", line)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from zarrix._runtime.config import config
+from zarrix._runtime.system import NOT_INHERITED
 
 __all__ = [
     "exchange",
@@ -136,11 +137,12 @@ def give_name(partial: Path, target: Path, *, overwrite: bool) -> None:
     sync_folder(target.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable, if the setting asks for that."""
-    if config.durability != "fsync" or not hasattr(os, "O_DIRECTORY"):
+def sync_folder(folder: Path | str, *, fsync: bool | None = None) -> None:
+    """Make renames in a folder durable, if ``fsync``, or else the setting, asks for that."""
+    wanted = config.durability == "fsync" if fsync is None else fsync
+    if not wanted or not hasattr(os, "O_DIRECTORY"):
         return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | NOT_INHERITED)
     try:
         os.fsync(descriptor)
     finally:

@@ -20,7 +20,7 @@ from zarrix._errors import CommitBusyError, MetadataError, NotAtomicError
 from zarrix._metadata.intent import Intent, parse_intent
 from zarrix._nodes.pending import read_intent
 from zarrix._runtime.config import config
-from zarrix._runtime.new_files import make_file
+from zarrix._runtime.new_files import make_file, sync_folder
 from zarrix._runtime.system import (
     HAS_FLOCK,
     NOT_INHERITED,
@@ -30,7 +30,7 @@ from zarrix._runtime.system import (
 )
 from zarrix._stores.keys import COMMIT_INTENT
 
-__all__ = ["CommitLock"]
+__all__ = ["CommitLock", "partial_intents"]
 
 _REFUSED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _NOT_A_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -147,11 +147,14 @@ class CommitLock:
         """
         assert self._descriptor is not None
         if not self._is_new:
-            for name in os.listdir(self.folder):
-                if _PARTIAL.fullmatch(name):
-                    os.unlink(os.path.join(self.folder, name))
+            self.remove_partials()
         document = os.pread(self._descriptor, config.max_document_bytes + 1, 0)
         return parse_intent(document, self._file) if document else None
+
+    def remove_partials(self) -> None:
+        """Remove what a holder that is gone was about to put in the place of the intent."""
+        for partial in partial_intents(self.folder):
+            os.unlink(partial)
 
     def store(self, intent: Intent, *, fsync: bool) -> None:
         """Replace the intent, which survives a kill; with ``fsync`` also a loss of power.
@@ -185,8 +188,7 @@ class CommitLock:
         before, self._descriptor = self._descriptor, descriptor
         if before is not None:
             os.close(before)
-        if fsync:
-            _sync(self.folder)
+        sync_folder(self.folder, fsync=fsync)
 
     def clear(self) -> None:
         """Empty the intent, and keep the lock."""
@@ -197,8 +199,7 @@ class CommitLock:
         """Remove the intent, and release the lock."""
         if self._descriptor is not None:
             os.unlink(self._file)
-            if fsync:
-                _sync(self.folder)
+            sync_folder(self.folder, fsync=fsync)
         self.release()
 
     def release(self) -> None:
@@ -212,19 +213,17 @@ class CommitLock:
             os.close(descriptor)
 
 
+def partial_intents(folder: str) -> list[str]:
+    """The files that are to become the intent, of the holder of the lock and of any before it."""
+    names = sorted(os.listdir(folder))
+    return [os.path.join(folder, name) for name in names if _PARTIAL.fullmatch(name)]
+
+
 def _no_locks(folder: str, why: str) -> NotAtomicError:
     return NotAtomicError(
         f"{folder!r} cannot be locked ({why}), so that two commits could run at once; commit on a "
         "local disk, or write without a commit while nothing else does"
     )
-
-
-def _sync(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | NOT_INHERITED)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _leave_to_the_parent(*_: Any) -> None:

@@ -6,7 +6,6 @@ Only stored documents decide. Nothing is removed that one of them names.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -18,14 +17,19 @@ from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._nodes.pending import intent_above
 from zarrix._stores.base import Store
-from zarrix._stores.keys import is_document
 from zarrix._stores.labels import place
 from zarrix._stores.local import LocalStore
 from zarrix.commits._claim import PATIENCE, Claim
-from zarrix.commits._lock import CommitLock
+from zarrix.commits._lock import CommitLock, partial_intents
 from zarrix.commits._place import place_of
 from zarrix.commits._server_steps import recover_on_server
-from zarrix.commits._spaces import delete_keys, keys_beside, parse_space, space_of
+from zarrix.commits._spaces import (
+    delete_keys,
+    keys_beside,
+    parse_space,
+    remove_chunks,
+    space_of,
+)
 from zarrix.commits._steps import (
     clean,
     commit_key,
@@ -34,12 +38,10 @@ from zarrix.commits._steps import (
     store_documents,
 )
 
-__all__ = ["Recovered", "end", "end_commit", "happened", "recover", "remove_chunks", "settle"]
+__all__ = ["Recovered", "end", "end_commit", "happened", "recover", "settle"]
 
 WAIT = 60.0
 """Seconds that a change of a length waits for the end of a commit."""
-
-_CHUNK = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
 
 
 @dataclass(frozen=True)
@@ -161,18 +163,6 @@ def _may_have_made(store: Store, path: str, intent: Intent) -> bool:
     return nodes.has_group(store, path)
 
 
-def remove_chunks(store: Store, path: str) -> None:
-    """Delete the chunks of an array that has no document, and nothing else."""
-    engine, top = store._engine, store.engine_path(path)
-    start = len(top) + 1
-    keys = engine.list_prefix(top)
-    apart = {key.rpartition("/")[0] + "/" for key in keys if is_document(key)}
-    chunks = [key for key in keys if _CHUNK.fullmatch(key[start:])]
-    delete_keys(store, path, [key for key in chunks if not any(map(key.startswith, apart))])
-    for name in engine.leftovers(top):
-        engine.remove_leftover(name, None)
-
-
 def recover(
     root: Any, *, dry_run: bool = False, storage_options: Mapping[str, Any] | None = None
 ) -> Recovered:
@@ -225,10 +215,13 @@ def recover(
         direction: Literal["forward", "back"] = "forward" if forward else "back"
         return Recovered(direction, left.id, left.message, tuple(left.paths()))
     lock = CommitLock(store.dir_path())
-    if intent_above(store, "") is None:
+    # A loss of power can leave the second without the first.
+    if intent_above(store, "") is None and not partial_intents(lock.folder):
         return Recovered("nothing")
     lock.acquire(WAIT)
     try:
+        if not dry_run:
+            lock.remove_partials()
         done = settle(store, lock, dry_run=dry_run)
         if not dry_run or done.direction == "nothing":
             lock.end(fsync=store.syncs)

@@ -18,7 +18,7 @@ from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
-from zarrix._runtime.new_files import exchange
+from zarrix._runtime.new_files import exchange, sync_folder
 from zarrix._stores.keys import document_of, key_of
 from zarrix.commits._commit import commit
 from zarrix.commits._left import GRACE
@@ -123,6 +123,8 @@ def _exchanging(node: Any, metadata: ArrayMetadata | None) -> Iterator[Any]:
         try:
             yield _made(node, new, metadata, at.zarr_format)
             _exchange(beside, folder)
+            # Before the old content is deleted under the other name.
+            sync_folder(os.path.dirname(folder), fsync=at.store.syncs)
             update_consolidated(at.store, at.path, at.zarr_format, deep=True)
         finally:
             # What the name has now: the new content after an error, and else the old one.

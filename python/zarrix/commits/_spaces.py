@@ -15,7 +15,7 @@ from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.json import json_loads
 from zarrix._metadata.merged import encoded
 from zarrix._stores.base import Store
-from zarrix._stores.keys import ZARRAY, key_of
+from zarrix._stores.keys import ZARRAY, is_document, key_of
 
 __all__ = [
     "KeySpace",
@@ -23,11 +23,13 @@ __all__ = [
     "keys_beside",
     "keys_in",
     "parse_space",
+    "remove_chunks",
     "space_of",
     "spaces_of",
     "with_space",
 ]
 
+_CHUNK = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
 _ORDER = (("default", "/"), ("v2", "/"), ("default", "."), ("v2", "."))
 
 
@@ -138,3 +140,15 @@ def keys_beside(store: Store, path: str, space: KeySpace, metadata: ArrayMetadat
     is_own = space_of(metadata).keys(metadata.ndim).fullmatch
     keys = store._engine.list_prefix(top)
     return [key for key in keys if is_key(key[start:]) and not is_own(key[start:])]
+
+
+def remove_chunks(store: Store, path: str) -> None:
+    """Delete the chunks of an array that has no document, and nothing else."""
+    engine, top = store._engine, store.engine_path(path)
+    start = len(top) + 1
+    keys = engine.list_prefix(top)
+    apart = {key.rpartition("/")[0] + "/" for key in keys if is_document(key)}
+    chunks = [key for key in keys if _CHUNK.fullmatch(key[start:])]
+    delete_keys(store, path, [key for key in chunks if not any(map(key.startswith, apart))])
+    for name in engine.leftovers(top):
+        engine.remove_leftover(name, None)

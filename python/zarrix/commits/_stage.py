@@ -56,12 +56,12 @@ from zarrix.commits import _left
 from zarrix.commits._carry import CarriedArray, carry
 from zarrix.commits._claim import Claim
 from zarrix.commits._lock import CommitLock
-from zarrix.commits._recover import remove_chunks
 from zarrix.commits._spaces import (
     KeySpace,
     delete_keys,
     keys_beside,
     parse_space,
+    remove_chunks,
     space_of,
     spaces_of,
     with_space,

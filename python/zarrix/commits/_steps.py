@@ -38,6 +38,7 @@ from zarrix._stores.labels import place
 from zarrix._stores.local import LocalStore
 from zarrix.commits._left import Left, left_in
 from zarrix.commits._lock import CommitLock
+from zarrix.commits._spaces import remove_chunks
 
 __all__ = [
     "clean",
@@ -217,6 +218,9 @@ def clean(store: Store, intent: Intent) -> None:
         # Not a node that another program has put there since.
         if any(b is None and _is_still(stored.get(key), a) for key, a, b in pairs):
             store.rmdir(path)
+        elif any(_is_array(key, a) for key, a, b in pairs if b is None) and not stored:
+            # A loss of power can leave them, without the name under which they were deleted.
+            remove_chunks(store, path)
     for path in intent.paths():
         update_consolidated(store, path, intent.zarr_format, apart=intent.root)
 

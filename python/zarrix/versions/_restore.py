@@ -23,6 +23,7 @@ from zarrix._metadata.json import json_loads
 from zarrix._metadata.merged import bare, encoded
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
+from zarrix._runtime.new_files import sync_folder
 from zarrix._stores.keys import (
     ARRAY_DOCUMENT,
     DOCUMENTS,
@@ -154,6 +155,7 @@ def _from_nothing(
         if home.versions.syncs:
             tree.sync()
         os.rename(os.path.join(above, partial), home.root)
+        sync_folder(above, fsync=home.versions.syncs)
     except BaseException:
         with suppress(FileNotFoundError):
             LocalStore(above)._engine.remove_leftover(partial, timedelta(0))

@@ -21,6 +21,7 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import NotAtomicError, StoreBusyError, VersionExistsError
 from zarrix._metadata.literals import Durability
 from zarrix._nodes.pending import intent_above
+from zarrix._runtime.new_files import sync_folder
 from zarrix._stores.keys import ARRAY_DOCUMENT, COMMIT_INTENT, JOB_FOLDER, ZARR_JSON, ZARRAY, key_of
 from zarrix._stores.local import LocalStore
 from zarrix.commits._lock import CommitLock
@@ -156,6 +157,7 @@ def snapshot(
         pages = made_pages(tree.pages())
         if home.versions.syncs:
             tree.sync()
+            sync_folder(os.path.dirname(home.folder), fsync=True)
         store_pages(home.versions, pages)
         tell(2, 3)
         version = _finish(home, name, folder, _described(name, message, tree, documents, pages))
@@ -352,8 +354,7 @@ def _finish(home: Home, name: str, folder: str, described: dict[str, Any]) -> Ve
             created=next_moment(others),
             parent=others[-1].name if others else None,
         )
-        if home.versions.syncs:
-            _sync(home.folder)
+        sync_folder(home.folder, fsync=home.versions.syncs)
         try:
             store_version(home.versions, version)
         except BaseException:
@@ -363,16 +364,6 @@ def _finish(home: Home, name: str, folder: str, described: dict[str, Any]) -> Ve
 
     locked(home.versions, os.path.basename(home.root), finish)
     return made[0]
-
-
-def _sync(folder: str) -> None:
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def discard(home: Home, folder: str) -> None:
