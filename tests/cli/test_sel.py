@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix.cli import main
+from zarrix.cli._commands import parser_of
+from zarrix.cli._table import VERBS
 
 Capture = pytest.CaptureFixture[str]
 VALUES = np.arange(48 * 3, dtype="f4").reshape(48, 3)
@@ -82,6 +86,81 @@ def test_cp_keeps_the_grid_of_the_source_if_told(capsys: Capture) -> None:
     copy = zarr.open_group("d.zarr")["t2m"]
     np.testing.assert_array_equal(copy, VALUES[5:21])
     assert copy.read_chunk_sizes[0] == (7, 9)
+
+
+READING = {
+    *("advise", "append", "bench", "cat", "compare", "cp", "diff", "digest", "export", "info"),
+    *("map", "plan", "pyramid", "rechunk", "show", "stats"),
+}
+
+
+def test_every_verb_that_reads_elements_takes_labels() -> None:
+    found = {verb for verb in VERBS if hasattr(_parsed(verb), "sel")}
+    assert found == READING
+    # What is stored, and not what it means; files that are not open yet; and what a browser shows.
+    others = {"verify", "snapshot", "sync", "migrate", "stack", "import", "view", "serve"}
+    assert others <= {*VERBS} - found
+
+
+def _parsed(verb: str) -> Any:
+    class Found:
+        pass
+
+    found = Found()
+    for action in parser_of(verb)[0]._actions:
+        setattr(found, action.dest, action.default)
+    return found
+
+
+def test_info_and_digest_are_of_the_part(capsys: Capture) -> None:
+    assert "(24, 3)" in run("info era5.zarr/t2m --sel time=2020-01-02", capsys)
+    whole = run("digest era5.zarr", capsys)
+    part = run("digest era5.zarr --sel time=2020-01-02", capsys)
+    digest = hashlib.sha256(Path("era5.zarr/t2m/c/2/0").read_bytes()).hexdigest()
+    assert f"{digest}  t2m/c/0/0" in part
+    assert f"{digest}  t2m/c/2/0" in whole
+
+
+def test_diff_compares_the_part(era5: Any, capsys: Capture) -> None:
+    run("cp era5.zarr other.zarr", capsys)
+    zarr.open("other.zarr/t2m")[40, 0] = -1
+    assert main(["diff", "era5.zarr", "other.zarr"]) == 3
+    assert main(["diff", "era5.zarr", "other.zarr", "--sel", "time=2020-01-02"]) == 3
+    # The chunk (3, 0) of the whole arrays is (1, 0) of the parts.
+    assert capsys.readouterr().out == "/t2m chunk (3, 0)\n/t2m chunk (1, 0)\n"
+    assert main(["diff", "era5.zarr", "other.zarr", "--sel", "time=2020-01-01"]) == 0
+
+
+def test_jobs_take_the_part(capsys: Capture) -> None:
+    run("map numpy:negative era5.zarr/t2m n.zarr --sel time=2020-01-02", capsys)
+    np.testing.assert_array_equal(zarr.open("n.zarr"), -VALUES[24:])
+    run("pyramid era5.zarr/t2m p.zarr --levels 1 --axes yx --sel time=2020-01-02", capsys)
+    levels = [one for _, one in zarr.open_group("p.zarr").arrays()]
+    assert any(np.array_equal(one, VALUES[24:]) for one in levels)
+
+
+def test_append_takes_the_part_of_each_source(capsys: Capture) -> None:
+    words = "append era5.zarr part.zarr --along time --variables t2m,lat"
+    for labels in ("time=2020-01-02,lat=30:45", "time=2020-01-01T05,lat=45:30"):
+        run(f"{words} --sel {labels}", capsys)
+    part = zarr.open_group("part.zarr")
+    np.testing.assert_array_equal(part["time"], [5, *range(24, 48)])
+    np.testing.assert_array_equal(part["t2m"], VALUES[[5, *range(24, 48)], 1:])
+    subset = zarr.open_group("era5.zarr", mode="r").sel(time="2020-01-01T06", lat=[45, 30])
+    zarr.append(subset, "part.zarr", along="time", variables=["t2m", "lat"])
+    np.testing.assert_array_equal(part["t2m"][1], VALUES[6, 1:])
+
+
+@pytest.mark.parametrize("verb", ["advise", "bench", "compare"])
+def test_measurements_are_of_the_part(verb: str, capsys: Capture) -> None:
+    words = {
+        "advise": "--access all",
+        "bench": "--access all --seconds 0.01",
+        "compare": "--format npy --seconds 0.01",
+    }[verb]
+    told = run(f"{verb} era5.zarr/t2m {words} --json --sel time=2020-01-02", capsys)
+    assert json.loads(told)
+    assert main(f"{verb} era5.zarr/t2m {words} --sel time=2021".split()) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from zarrix.cli._failures import UsageError
-from zarrix.cli._path import open_path
+from zarrix.cli._path import open_path, store_of
 
-__all__ = ["array_at", "key_in", "node_at", "part_of", "store_at", "written"]
+__all__ = ["array_at", "key_in", "node_at", "part_of", "source_at", "store_at", "written"]
 
 
 def array_at(path: str, options: Mapping[str, Any] | None) -> Any:
@@ -90,6 +90,11 @@ def node_at(path: str, options: Mapping[str, Any] | None, labels: str) -> Any:
     import zarrix as zarr
 
     return zarr.open(store_at(path, options, labels), mode="r")
+
+
+def source_at(path: str, options: Mapping[str, Any] | None, labels: str) -> Any:
+    """What the functions of `zarrix.jobs` take for a path, or for the part with these labels."""
+    return node_at(path, options, labels) if labels else store_of(path, options)
 
 
 def store_at(

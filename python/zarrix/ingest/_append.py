@@ -40,6 +40,7 @@ def append(
     overlap: Literal["same", "skip", "replace", "error"] = "same",
     attributes: Literal["error", "keep"] = "error",
     variables: Sequence[str] | None = None,
+    sel: Mapping[str, Any] | None = None,
     chunks: Mapping[str, int] | None = None,
     tolerance: Any = None,
     repack: bool = False,
@@ -61,9 +62,10 @@ def append(
 
     Parameters
     ----------
-    sources : Group, path or URL, or a sequence of them
-        Zarr groups, files of other formats (NetCDF, HDF5) with a path inside if need be
-        (``run.h5/u``), and patterns of local names. A file that a URL names is downloaded first.
+    sources : Group, Subset, path or URL, or a sequence of them
+        Zarr groups and parts of them (`Group.sel`), files of other formats (NetCDF, HDF5) with a
+        path inside if need be (``run.h5/u``), and patterns of local names. A file that a URL names
+        is downloaded first.
     dest : Group, Store, URL, str or Path
         A group in a folder or a bucket. One that does not exist is created in v3, like the source
         with the first label.
@@ -79,6 +81,8 @@ def append(
         group that tell how a file was made, such as ``history``, may always differ.
     variables : sequence of str, optional
         What is taken of the sources, with the coordinate; all arrays if omitted.
+    sel : mapping of str to labels, optional
+        What is taken of each source, as of `Group.sel`. A slice may go either way along an axis.
     chunks : mapping of str to int, optional
         The length of chunks along dimensions, for a new destination.
     tolerance : number, timedelta or str, or a mapping of these by name; optional
@@ -157,7 +161,7 @@ def append(
     )
     location = _located(dest, storage_options)
     with tempfile.TemporaryDirectory(prefix="zarrix-") as folder:
-        opened = open_sources(sources, along, variables, storage_options, folder)
+        opened = open_sources(sources, along, variables, storage_options, folder, sel)
         kept = [one.named for one in opened if one.named is not None]
         refuse_overlap("append", (location.store, location.path), kept)
         job = AppendJob(opened, choices, _shown(dest, location), phase(progress, "elements"))

@@ -12,6 +12,8 @@ from typing import Any
 from zarrix._errors import AppendError, PathNotFoundError, SourceChangedError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
+from zarrix._hierarchy.subset import Subset, subset_by_label
+from zarrix._labels._key import Manner
 from zarrix._nodes.member import location_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.overlap import Named
@@ -22,7 +24,7 @@ from zarrix.convert._formats import format_of
 from zarrix.convert._source import identity_of, natural
 from zarrix.ingest._download import download, file_in
 from zarrix.ingest._single import expanded, is_single
-from zarrix.ingest._variables import Labelled, Variable, labelled, variables_of
+from zarrix.ingest._variables import Labelled, Variable, labelled, part_of, variables_of
 
 __all__ = ["Source", "open_sources"]
 
@@ -93,8 +95,9 @@ def open_sources(
     names: Sequence[str] | None,
     storage_options: Mapping[str, Any] | None,
     folder: str,
+    sel: Mapping[str, Any] | None = None,
 ) -> list[Source]:
-    """Open all sources; files that URLs name are downloaded below ``folder``.
+    """Open all sources, or what ``sel`` selects of each; URLs are downloaded below ``folder``.
 
     Raises
     ------
@@ -110,7 +113,7 @@ def open_sources(
             continue
         # What tells a change is taken before anything is read.
         group, name, check = _opened(one, os.path.join(folder, str(number)), storage_options)
-        found.append(_source(group, name, check, along, names))
+        found.append(_source(group, name, check, along, names, sel))
     if not found:
         raise AppendError("there is no source to append")
     return found
@@ -149,8 +152,14 @@ def _opened(
 
 
 def _source(
-    group: Any, name: str, check: Check | None, along: str, names: Sequence[str] | None
+    node: Any,
+    name: str,
+    check: Check | None,
+    along: str,
+    names: Sequence[str] | None,
+    sel: Mapping[str, Any] | None,
 ) -> Source:
+    group = node._group if isinstance(node, Subset) else node
     if not isinstance(group, Group):
         raise AppendError(f"{name} is not a group: its arrays and their coordinate are appended")
     location = location_of(group)
@@ -158,6 +167,13 @@ def _source(
     check = _same_values(location.store, location.path, name) if check is None else check
     chosen = None if names is None else [*names, along]
     variables = variables_of(group, name, chosen=chosen)
+    if isinstance(node, Subset):
+        variables = part_of(variables, node)
+    if sel:
+        # A range of one who does not know which way the labels of a file go.
+        if isinstance(node, Subset):
+            raise AppendError(f"{name} is a part already: select all of it at once")
+        variables = part_of(variables, subset_by_label(group, sel, Manner(turns=True), None))
     found = Source.of(name, variables, group.attrs.asdict(), along, check)
     found.named, found.group = named, group
     return found

@@ -17,7 +17,7 @@ from zarrix._labels._axis import Axis
 from zarrix._labels._cf import Decoding, Labels, decoding_of
 from zarrix.convert._cf import FILL, shown
 
-__all__ = ["Labelled", "Variable", "labelled", "variables_of"]
+__all__ = ["Labelled", "Variable", "labelled", "part_of", "variables_of"]
 
 Read = Callable[[tuple[slice, ...]], Any]
 
@@ -143,6 +143,23 @@ def variables_of(
     lacking = sorted({*(chosen or ())} - {*found})
     if lacking:
         raise AppendError(f"{owner} has no array {lacking[0]!r}")
+    return found
+
+
+def part_of(variables: Mapping[str, Variable], subset: Mapping[str, Any]) -> dict[str, Variable]:
+    """What a subset selects of its variables; those that it leaves out are left out."""
+    found = {}
+    for name, one in variables.items():
+        if name not in subset:
+            continue
+        view = subset[name]
+        kept = [axis for axis in view._order if axis is not None]
+
+        def read(region: tuple[slice, ...], view: Any = view) -> Any:
+            return view[region].result() if region else view.result()
+
+        names = tuple(one.dimensions[axis] for axis in kept)
+        found[name] = one._replace(dimensions=names, shape=tuple(view.shape), read=read)
     return found
 
 

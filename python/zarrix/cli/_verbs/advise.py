@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -40,17 +40,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on", choices=_SEVERITIES, help="exit with 3 if a rule of this severity is broken"
     )
     parser.add_argument("-O", "--output", type=Path, metavar="FILE.svg", help="draw the trials")
+    add_selecting(parser)
     add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the advice; 3 if a rule is broken that --fail-on names."""
     # Import time: --help does not need them.
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import node_at
     from zarrix.measure import advise
 
     found = advise(
-        open_path(arguments.path, options_of(arguments, arguments.path)),
+        node_at(arguments.path, options_of(arguments, arguments.path), arguments.sel),
         access=arguments.access,
         place=arguments.place,
         budget=arguments.budget,

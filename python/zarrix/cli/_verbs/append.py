@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import PATH, add_common, options_of, size
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of, size
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--chunks", type=lengths_by_name, default={}, metavar="DIM=N,DIM=N",
         help="the length of chunks along dimensions, for a new destination",
     )  # fmt: skip
+    add_selecting(parser)
     _add_what_may_differ(parser)
     parser.add_argument(
         "--wait", type=float, default=60.0, metavar="SECONDS",
@@ -103,6 +104,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Append, and print how many labels were added."""
     # Import time: --help does not need it.
     import zarrix as zarr
+    from zarrix._labels._text import labels_of
 
     done = zarr.append(
         arguments.sources,
@@ -111,6 +113,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         overlap=arguments.overlap,
         attributes=arguments.attributes,
         variables=arguments.variables,
+        sel=labels_of(arguments.sel) if arguments.sel else None,
         chunks=arguments.chunks,
         tolerance=arguments.tolerance,
         repack=arguments.repack,

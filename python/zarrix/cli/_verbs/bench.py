@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ('zarrix bench data.zarr/rgb --access "crop 2x2" --seconds 0.1',)
@@ -25,17 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bar", type=float, metavar="N", help="exit with 3 below so many accesses a second"
     )
+    add_selecting(parser)
     add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print accesses a second, MB/s and latencies; 3 below the bar."""
     # Import time: --help does not need them.
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import node_at
     from zarrix.measure import bench
 
     found = bench(
-        open_path(arguments.path, options_of(arguments, arguments.path)),
+        node_at(arguments.path, options_of(arguments, arguments.path), arguments.sel),
         access=arguments.access,
         seconds=arguments.seconds,
         seed=arguments.seed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix compare x.npy --seconds 0.05",)
@@ -28,17 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-O", "--output", type=Path, metavar="FILE.svg", help="draw size against speed"
     )
+    add_selecting(parser)
     add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the table."""
     # Import time: --help does not need them.
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import node_at
     from zarrix.measure import compare
 
     found = compare(
-        open_path(arguments.path, options_of(arguments, arguments.path)),
+        node_at(arguments.path, options_of(arguments, arguments.path), arguments.sel),
         formats=arguments.format,
         access=arguments.access,
         seconds=arguments.seconds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--values", action="store_true", help="of two versions: read and compare the values"
     )
+    add_selecting(parser)
     add_common(parser)
 
 
@@ -37,11 +38,13 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     # Import time: --help does not need them.
     import zarrix as zarr
     from zarrix.cli._failures import UsageError
-    from zarrix.cli._path import open_path, split
+    from zarrix.cli._path import split
+    from zarrix.cli._selected import node_at
     from zarrix.cli._versions import states_of
 
     paths = (arguments.path, arguments.other)
-    states = None if arguments.values else states_of(*paths)
+    has_values = arguments.values or arguments.sel
+    states = None if has_values else states_of(*paths)
     if states is not None:
         changes = states[0].diff(*states[1:])
         ui.result(_Keys(changes) if arguments.keys and not ui.json else changes)
@@ -49,7 +52,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     if arguments.keys:
         raise UsageError("--keys needs two versions of one hierarchy, as data.zarr@v1 data.zarr")
     if any(split(one)[2] is not None for one in paths):
-        first, second = (open_path(one, options_of(arguments, one)) for one in paths)
+        first, second = (node_at(one, options_of(arguments, one), arguments.sel) for one in paths)
         found = zarr.convert.same_values(first, second)
         if ui.json:
             ui.document({"same": not found, "differences": found})
@@ -58,7 +61,11 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
                 _say(ui, one)
         return 3 if found else 0
     options = options_of(arguments, *paths)
-    result = zarr.diff(*paths, storage_options=options, progress=ui.progress)
+    if arguments.sel:
+        parts = [node_at(one, options_of(arguments, one), arguments.sel) for one in paths]
+        result = zarr.diff(*parts, progress=ui.progress)
+    else:
+        result = zarr.diff(*paths, storage_options=options, progress=ui.progress)
     ui.result(result)
     return 0 if result.same else 3
 

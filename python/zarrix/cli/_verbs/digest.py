@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix digest data.zarr/depth",)
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-c", "--check", type=Path, metavar="FILE", help="compare with the output for another time"
     )
+    add_selecting(parser)
     add_common(parser)
 
 
@@ -24,10 +25,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the digests, or the keys whose digests differ; 3 if any does."""
     # Import time: --help does not need it.
     import zarrix as zarr
+    from zarrix.cli._selected import store_at
 
+    options = options_of(arguments, arguments.path)
     found = zarr.digests(
-        arguments.path,
-        storage_options=options_of(arguments, arguments.path),
+        store_at(arguments.path, options, arguments.sel) if arguments.sel else arguments.path,
+        storage_options=None if arguments.sel else options,
         progress=ui.progress,
     )
     if arguments.check is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, add_selecting, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix info data.zarr/rgb", "zarrix info --json x.npy")
@@ -14,15 +14,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", nargs="+", help=PATH)
     parser.add_argument("--attrs", action="store_true", help="print the attributes, too")
+    add_selecting(parser)
     add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print a report for each path."""
     # Import time: --help does not need it.
-    from zarrix.cli._path import open_path
+    from zarrix.cli._selected import node_at
 
-    found = [open_path(one, options_of(arguments, one)) for one in arguments.path]
+    found = [node_at(one, options_of(arguments, one), arguments.sel) for one in arguments.path]
     if ui.json:
         # Import time: only --json needs it.
         from zarrix.cli._described import described

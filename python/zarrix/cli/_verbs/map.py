@@ -8,7 +8,15 @@ import os
 import sys
 from typing import Any
 
-from zarrix.cli._common import CHUNKS, add_common, add_writing, lengths, options_of, tell_job
+from zarrix.cli._common import (
+    CHUNKS,
+    add_common,
+    add_selecting,
+    add_writing,
+    lengths,
+    options_of,
+    tell_job,
+)
 from zarrix.cli._ui import Ui
 
 EXAMPLES = ("zarrix map numpy:sqrt data.zarr/depth roots.zarr --dtype f4",)
@@ -38,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shards", type=lengths, metavar="N,N", help="shard shape (v3), also by names"
     )
+    add_selecting(parser)
     add_writing(parser)
     add_common(parser)
 
@@ -46,6 +55,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Compute the array, and print it."""
     # Import time: --help does not need them.
     from zarrix.cli._path import store_of
+    from zarrix.cli._selected import source_at
     from zarrix.jobs import map_chunks
 
     # Modules of the folder are found, too, but after all that are installed.
@@ -53,7 +63,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         sys.path.append(here)
     result = map_chunks(
         arguments.function,
-        *(store_of(one, options_of(arguments, one)) for one in arguments.sources),
+        *(source_at(one, options_of(arguments, one), arguments.sel) for one in arguments.sources),
         dest=store_of(arguments.dest, options_of(arguments, arguments.dest)),
         dtype=arguments.dtype,
         chunks=arguments.chunks,

@@ -8,6 +8,7 @@ from typing import Any
 from zarrix.cli._common import (
     CHUNKS,
     add_common,
+    add_selecting,
     add_writing,
     lengths,
     option,
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shards", type=lengths, metavar="N,N", help="shard shape (v3), also by names"
     )
+    add_selecting(parser)
     add_writing(parser)
     add_common(parser)
 
@@ -62,12 +64,14 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Write the levels, and print the group."""
     # Import time: --help does not need them.
     from zarrix.cli._path import store_of
+    from zarrix.cli._selected import source_at
     from zarrix.jobs import pyramid
 
     ome = {None: True, "none": False}.get(arguments.ome, arguments.ome)
     dest = arguments.dest and store_of(arguments.dest, options_of(arguments, arguments.dest))
+    source = source_at(arguments.source, options_of(arguments, arguments.source), arguments.sel)
     result = pyramid(
-        store_of(arguments.source, options_of(arguments, arguments.source)),
+        source,
         dest,
         levels=arguments.levels,
         factors=dict(arguments.factor) or None,

@@ -47,13 +47,10 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Rechunk, and print what was done."""
     # Import time: --help does not need them.
     from zarrix.cli._path import store_of
-    from zarrix.cli._selected import node_at
+    from zarrix.cli._selected import source_at
     from zarrix.jobs import rechunk
 
-    options = options_of(arguments, arguments.source)
-    source = store_of(arguments.source, options)
-    if arguments.sel:
-        source = node_at(arguments.source, options, arguments.sel)
+    source = source_at(arguments.source, options_of(arguments, arguments.source), arguments.sel)
     result: Any = rechunk(
         source,
         store_of(arguments.dest, options_of(arguments, arguments.dest)),
