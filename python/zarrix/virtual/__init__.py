@@ -8,6 +8,7 @@ from zarrix.virtual._edit import Piece, Pieces, Problem, edit, pieces, refresh, 
 from zarrix.virtual._join import join
 from zarrix.virtual._mosaic import mosaic
 from zarrix.virtual._open import open, save  # noqa: A004
+from zarrix.virtual._references import references
 
 __all__ = [
     "Piece",
@@ -19,6 +20,7 @@ __all__ = [
     "mosaic",
     "open",
     "pieces",
+    "references",
     "refresh",
     "save",
     "stack",
