@@ -42,6 +42,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         CommitConflictError(RuntimeError)                           commit-conflict
         CommitBusyError(TimeoutError)                               commit-busy
         CommitLostError(RuntimeError)                               commit-lost
+        CommitVisibleError(RuntimeError)                            commit-visible
         NotAtomicError(ValueError)                                  not-atomic
         AppendError(ValueError)                                     append
         CallCancelledError(RuntimeError)                            call-cancelled
@@ -106,6 +107,7 @@ __all__ = [
     "CommitConflictError",
     "CommitBusyError",
     "CommitLostError",
+    "CommitVisibleError",
     "NotAtomicError",
     "AppendError",
     "CallCancelledError",
@@ -374,6 +376,19 @@ class CommitLostError(ZarrixError, RuntimeError):
     """Another commit took over, because this one did not answer; nothing of this one is visible."""
 
     kind = "commit-lost"
+
+
+class CommitVisibleError(ZarrixError, RuntimeError):
+    """An error came after the commit had become visible: it must not be made again.
+
+    ``is_complete`` is whether all is stored; else the next commit, or `recover`, completes it.
+    """
+
+    kind = "commit-visible"
+
+    def __init__(self, message: str, *, is_complete: bool = False) -> None:
+        super().__init__(message)
+        self.is_complete = is_complete
 
 
 class NotAtomicError(ZarrixError, ValueError):

@@ -10,12 +10,13 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from zarrix._array.access import opened_at
-from zarrix._errors import NotAtomicError
+from zarrix._errors import CommitVisibleError, NotAtomicError
 from zarrix._hierarchy.group import Group
 from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._nodes.location import Location
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
+from zarrix._stores.labels import describe
 from zarrix._stores.local import LocalStore
 from zarrix.commits._carry import alone, carry_late
 from zarrix.commits._claim import PATIENCE, Claim
@@ -101,6 +102,9 @@ def commit(
         ``readers`` is something else.
     CommitConflictError
         Another writer has changed what the commit changes. Nothing is visible.
+    CommitVisibleError
+        An error came after the changes had become visible, such as that of a full disk. The next
+        commit, or `recover`, completes what is missing; the changes must not be made again.
     NotAtomicError
         A change cannot be part of a commit, or the store has no commits.
     ReadOnlyError
@@ -152,8 +156,8 @@ def _committing(
         try:
             yield _opened(stage, at)
             _end(stage, lock, one_node, grace)
-        except BaseException:
-            _give_up(stage, lock, stage.intent)
+        except BaseException as error:
+            _give_up(stage, lock, error)
             raise
     finally:
         lock.release()
@@ -222,16 +226,47 @@ def _require_one(intent: Intent, changes: Mapping[str, Any]) -> None:
         )
 
 
-def _give_up(stage: StagedStore, lock: CommitLock, intent: Intent) -> None:
+def _give_up(stage: StagedStore, lock: CommitLock, error: BaseException) -> None:
     """After an error: finish the commit if it has become visible, and else remove what it stored.
 
     If that fails, too, the intent stays for the next commit.
+
+    Raises
+    ------
+    CommitVisibleError
+        The commit is visible, and the error is not one that ends the process.
     """
     stage.finish()
-    if lock.is_held:
-        store = stage._store
-        end(store, intent, forward=happened(store, intent))
+    if not lock.is_held:
+        return
+    store, intent = stage._store, stage.intent
+    is_visible, second = False, None
+    try:
+        is_visible = happened(store, intent)
+        end(store, intent, forward=is_visible)
         lock.end(fsync=store.syncs)
+    except Exception as failed:
+        second = failed
+    if is_visible and isinstance(error, Exception):
+        raise _visible(stage, error, second) from error
+    if second is not None:
+        error.add_note(f"what the commit has stored stays until the next one: {second}")
+
+
+def _visible(stage: StagedStore, error: Exception, second: Exception | None) -> CommitVisibleError:
+    named = describe(stage._store, stage.intent.root)
+    if second is None:
+        rest = "and is complete"
+    else:
+        rest = (
+            f"but is not complete, because of a second error: {second}; the next commit, or "
+            "zarrix.recover(), completes it"
+        )
+    return CommitVisibleError(
+        f"the commit of {named} is visible, {rest}; do not make it again. The error came "
+        f"afterwards: {type(error).__name__}: {error}",
+        is_complete=second is None,
+    )
 
 
 def _this_process() -> str:

@@ -7,6 +7,7 @@ A process that has locked a file checks that it still has the name.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -198,7 +199,8 @@ class CommitLock:
     def end(self, *, fsync: bool) -> None:
         """Remove the intent, and release the lock."""
         if self._descriptor is not None:
-            os.unlink(self._file)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._file)
             sync_folder(self.folder, fsync=fsync)
         self.release()
 
