@@ -212,6 +212,7 @@ TABLES: dict[str, tuple[Callable[..., Any], Any, dict[str, list[Row]]]] = {
                 Row({"datasets": {"a": rows()}}, {"datasets": {"a": part()}}),
             ],
             "weights": [Row({}, {"weights": {"a": 2, "b": 1}})],
+            "until": [Row({}, {"until": "all"})],
         },
     ),
     "Field": (
@@ -417,6 +418,7 @@ LOADERS: dict[str, list[Row]] = {
     # Needs torch: tests/ml/test_torch.py.
     "device": [],
     "transform": [Row({}, {"transform": lambda batch, rng: None}, SAME)],
+    "transform_sample": [Row({}, {"transform_sample": lambda sample, rng: None}, SAME)],
     "on_error": [
         Row({}, {"on_error": "replace"}, SAME),
         Row({"on_error": "replace"}, {"on_error": "raise"}, SAME),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._errors import suggestion
 from zarrix.ml._datasets.dataset import Dataset, Draws
 from zarrix.ml._order.order import proportions
 from zarrix.ml._order.random import Ints
@@ -17,25 +18,30 @@ from zarrix.ml._reading.fields import Column
 
 __all__ = ["Mix"]
 
+_UNTIL = ("first", "longest", "all")
+
 
 class Mix(Dataset):
     """Datasets with equal samples, mixed in proportion to weights.
 
     Each run of a few positions of the order has exactly the share of every dataset, so that any
     part of an epoch is close to it. A dataset that ends before the epoch does begins again in
-    another order. An epoch ends before the first dataset is used up, unless the loader has
-    ``samples=``.
+    another order.
 
     Parameters
     ----------
     datasets : mapping of str to dataset
     weights : mapping of str to float, optional
         Equal when omitted. They are made integers whose sum is at most 65536.
+    until : {"first", "longest", "all"}
+        When an epoch ends: before the first dataset is used up, so that no item is visited twice;
+        when every item of the dataset with the most items was visited; or when every item of all
+        datasets was. A loader with ``samples=`` ends it there instead.
 
     Raises
     ------
     ValueError
-        Names differ, a weight is not positive, or samples differ.
+        Names differ, a weight is not positive, samples differ, or ``until`` is another text.
 
     Examples
     --------
@@ -46,12 +52,21 @@ class Mix(Dataset):
     >>> batch = next(iter(ml.Loader(mix, batch_size=6)))
     >>> sorted(batch["x"][:, 0].tolist()), sorted(batch["source"].tolist())
     ([1.0, 1.0, 1.0, 1.0, 2.0, 2.0], [0, 0, 0, 0, 1, 1])
+
+    Thirty items of the second dataset, of which each third sample is one, need 90 samples:
+
+    >>> len(ml.Loader(ml.Mix({"a": a, "b": b}, weights={"a": 2, "b": 1}, until="all")))
+    90
     """
 
     __module__ = "zarrix.ml"
 
     def __init__(
-        self, datasets: Mapping[str, Dataset], *, weights: Mapping[str, float] | None = None
+        self,
+        datasets: Mapping[str, Dataset],
+        *,
+        weights: Mapping[str, float] | None = None,
+        until: str = "first",
     ) -> None:
         if not isinstance(datasets, Mapping) or not datasets:
             raise ValueError("Mix needs a mapping of names to datasets")
@@ -67,7 +82,11 @@ class Mix(Dataset):
             )
         if not all(0 < weight < float("inf") for weight in weights.values()):
             raise ValueError(f"weights={dict(weights)!r}; they are positive")
-        self._names = tuple(datasets)
+        if until not in _UNTIL:
+            raise ValueError(
+                f"until={until!r}; allowed are {', '.join(_UNTIL)}{suggestion(str(until), _UNTIL)}"
+            )
+        self._names, self._until = tuple(datasets), until
         self._parts: list[Any] = list(datasets.values())
         self._weights = {name: float(weights[name]) for name in datasets}
         self._shares = proportions(list(self._weights.values()))
@@ -78,11 +97,23 @@ class Mix(Dataset):
                     f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
                 )
         self._count_items([len(part) for part in self._parts])
-        lengths = [part._epoch_length for part in self._parts]
-        whole = min(n // share for n, share in zip(lengths, self._shares, strict=True))
-        length = sum(self._shares)
-        least = min(n * length // share for n, share in zip(lengths, self._shares, strict=True))
-        self._epoch: int = whole * length or max(1, least)
+        self._epoch = self._samples_until(until)
+
+    def _samples_until(self, until: str) -> int:
+        """The length of an epoch, in runs of which each has exactly the share of every dataset."""
+        run = sum(self._shares)
+        pairs: list[tuple[int, int]] = [
+            (part._epoch_length, share)
+            for part, share in zip(self._parts, self._shares, strict=True)
+        ]
+        if until == "first":
+            runs = min(items // share for items, share in pairs)
+            least = min(items * run // share for items, share in pairs)
+            return runs * run or max(1, least)
+        if until == "longest":
+            most = max(items for items, _ in pairs)
+            pairs = [(items, share) for items, share in pairs if items == most]
+        return run * max(-(-items // share) for items, share in pairs)
 
     @staticmethod
     def _shapes(part: Dataset) -> dict[str, tuple[Any, ...]]:
@@ -127,7 +158,11 @@ class Mix(Dataset):
         """
         splits = [part.split(parts, by=by, gap=gap, seed=seed) for part in self._parts]
         return tuple(
-            Mix(dict(zip(self._names, of_part, strict=True)), weights=self._weights)
+            Mix(
+                dict(zip(self._names, of_part, strict=True)),
+                weights=self._weights,
+                until=self._until,
+            )
             for of_part in zip(*splits, strict=True)
         )
 
@@ -213,6 +248,8 @@ class Mix(Dataset):
             "kind": "Mix",
             "shares": self._shares,
             "datasets": {n: p._identity() for n, p in zip(self._names, self._parts, strict=True)},
+            # States of earlier versions have no such entry.
+            **({} if self._until == "first" else {"until": self._until}),
         }
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from zarrix.ml._loading.options import Options
 from zarrix.ml._loading.planned import Planned
+from zarrix.ml._loading.samples import of_samples
 from zarrix.ml._order.random import key_of
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Cancel
@@ -55,12 +56,16 @@ class Finishing:
         """The batch as the caller gets it: transformed and converted."""
         options = self._options
         result: Any = batch
+        since = time.perf_counter()
+        if options.transform_sample is not None:
+            result = of_samples(batch, options.transform_sample)
         if options.transform is not None:
-            since = time.perf_counter()
             first = int(planned.draws.visits.items[0])
             key = key_of(options.seed, "batch", options.epoch, first)
-            result = options.transform(batch, np.random.Generator(np.random.Philox(key=key)))
-            result = batch if result is None else result
+            given = result
+            result = options.transform(given, np.random.Generator(np.random.Philox(key=key)))
+            result = given if result is None else result
+        if options.transform_sample is not None or options.transform is not None:
             options.counters.transform_s += time.perf_counter() - since
         if options.deliver is not None:
             result = options.deliver(result, self._kinds)

@@ -24,6 +24,7 @@ from zarrix.ml._loading.options import CorruptRule, Options
 from zarrix.ml._loading.passes import Batches, Indices
 from zarrix.ml._loading.plan import Plan, plan_of
 from zarrix.ml._loading.preview import Preview, preview_of
+from zarrix.ml._loading.samples import SampleFunction
 from zarrix.ml._order.position import Position
 from zarrix.ml._order.rank import rank_and_world
 from zarrix.ml._order.schedule import Schedule
@@ -87,6 +88,12 @@ class Loader:
         is current in the thread that asks for a batch waits for its copy, and nothing else does.
     transform : callable, optional
         ``transform(batch, rng)`` runs in the reading thread, with a NumPy generator of the batch.
+    transform_sample : callable, optional
+        ``transform_sample(sample, rng)`` runs there for each sample, before ``transform``. The
+        generator depends on seed, epoch and item alone, and not on how samples are batched. The
+        sample has views of the batch, and may be changed in place. If mappings, lists or tuples of
+        arrays are returned, the batch has these, with a new first axis; shapes and dtypes are equal
+        in all samples.
     on_error : {"raise", "replace", "fill"}
         What a corrupt chunk does: raise `CorruptChunkError`; another item, which depends on seed,
         epoch and item alone, instead of each sample that touches it; or the fill value and False in
@@ -144,6 +151,7 @@ class Loader:
         to: Any = "numpy",
         device: Any = None,
         transform: Callable[[Batch, np.random.Generator], Any] | None = None,
+        transform_sample: SampleFunction | None = None,
         on_error: str = "raise",
         max_errors: int = 100,
         error_log: str | os.PathLike[str] | None = None,
@@ -179,6 +187,7 @@ class Loader:
         self._corrupt = CorruptRule(on_error, int(max_errors), log)
         self._prefetch, self._memory = int(prefetch), parse_size(memory, "memory")
         self._transform, self._deliver = transform, deliverer(to, device)
+        self._transform_sample = transform_sample
         self._shuffle, self._partitions = shuffle, partitions
         self._choice = choose(
             dataset, shuffle, self.batch_size, self._memory, partitions or self.world
@@ -410,7 +419,7 @@ class Loader:
         >>> loader.preview(samples=2)
         Preview(x: 104 x 204 pixels)
         """
-        options = replace(self._options(), transform=None, deliver=None)
+        options = replace(self._options(), transform=None, transform_sample=None, deliver=None)
         batch = _first_of(options, self._schedule(0))
         kinds = self.dataset._kinds()
         names = [c.name for c in self.dataset._shown() if kinds.get(c.name) != "bfloat16"]
@@ -503,6 +512,7 @@ class Loader:
             errors=self.errors,
             marks=self._drop_last is False,
             transform=self._transform,
+            transform_sample=self._transform_sample,
             deliver=self._deliver,
             counters=self._counters,
         )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix.ml._loading.samples import SampleFunction
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.slots import Slots
 from zarrix.ml._reading.stats import Counters
@@ -50,5 +51,6 @@ class Options:
     #: Whether each batch has ``valid``.
     marks: bool
     transform: Callable[[Batch, np.random.Generator], Any] | None
+    transform_sample: SampleFunction | None
     deliver: Callable[[Any, dict[str, str]], Any] | None
     counters: Counters
