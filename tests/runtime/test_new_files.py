@@ -19,7 +19,7 @@ REASONS = {
     "commits/_lock.py": "the intent, which is the lock: a link of its name is refused",
     "commits/_replacing.py": "a folder beside the one that is replaced, with random bits",
     "commits/_spaces.py": "removes empty folders of old chunks",
-    "ingest/_download.py": "a new file in the temporary folder of the call",
+    "convert/_download.py": "a new file in the temporary folder of the call",
     "ingest/_sources.py": "a folder in the temporary folder of the call",
     "versions/_restore.py": "a hierarchy that is gone, from a folder beside it with random bits",
     "versions/_snapshot.py": "the folder of versions, and one in it with random bits",

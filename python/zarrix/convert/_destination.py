@@ -62,16 +62,19 @@ class Destination:
     Parameters
     ----------
     location : Location
-    overwrite, resume : bool
+    overwrite, resume, into : bool
     """
 
-    def __init__(self, location: Location, *, overwrite: bool, resume: bool) -> None:
+    def __init__(
+        self, location: Location, *, overwrite: bool, resume: bool, into: bool = False
+    ) -> None:
         self.store: Store = location.store
         self.path = location.path
         self.documents = MemoryStore()
         self._key = key_of(self.path, JOB)
         self._can_resume = self.store.is_erasable()
         self._overwrite, self._resume = overwrite, resume
+        self.into = into and nodes.find(self.store, self.path) is not None
 
     def refuse_overlap(self, sources: Iterable[str]) -> None:
         """Raise `OverlapError` if a source lies in the destination, or around it."""
@@ -91,18 +94,7 @@ class Destination:
         identity = self._identity(asked)
         before = self.store._value(self._key) if self._can_resume else None
         if before is not None and not overwrite:
-            if not resume:
-                raise ConversionError(
-                    f"an unfinished import is at {nodes.describe(self.store, self.path)}; "
-                    "continue it with resume=True (--resume) or replace it with overwrite=True "
-                    "(--overwrite)"
-                )
-            if _parsed(before) != identity:
-                raise ConversionError(
-                    f"the unfinished import at {nodes.describe(self.store, self.path)} had "
-                    "another source or other options, or its source has changed; replace it with "
-                    "overwrite=True (--overwrite)"
-                )
+            self._require_same(before, identity)
             return True
         if overwrite:
             self._require_made(before)
@@ -114,11 +106,13 @@ class Destination:
                 self._clear_unfinished()
             else:
                 self.store.rmdir(self.path)
+        elif self.into:
+            self._require_free()
         elif nodes.find(self.store, self.path) is not None:
             complete = ", and no import into it is unfinished" if resume else ""
             raise ContainsArrayError(
                 f"{nodes.describe(self.store, self.path)} exists{complete}; replace it with "
-                "overwrite=True (--overwrite)"
+                "overwrite=True (--overwrite), or add to it with into=True (--into)"
             )
         else:
             self._require_empty()
@@ -126,11 +120,39 @@ class Destination:
             self.store[self._key] = json.dumps(identity).encode()
         return False
 
+    def _require_same(self, before: Any, identity: Any) -> None:
+        """Raise an error if this call is not the one that was interrupted."""
+        if not self._resume:
+            raise ConversionError(
+                f"an unfinished import is at {nodes.describe(self.store, self.path)}; "
+                "continue it with resume=True (--resume) or replace it with overwrite=True "
+                "(--overwrite)"
+            )
+        told = _parsed(before)
+        if self.into and isinstance(told, dict):
+            # Some of the arrays that were to be made may be there by now.
+            told = {**told, "arrays": identity["arrays"], "made": identity["made"]}
+        if told != identity:
+            raise ConversionError(
+                f"the unfinished import at {nodes.describe(self.store, self.path)} had "
+                "another source or other options, or its source has changed; replace it with "
+                "overwrite=True (--overwrite)"
+            )
+
+    def _require_free(self) -> None:
+        """Raise an error if chunks of others are where a new array is going to be."""
+        for name in self._array_paths():
+            path = "/".join(part for part in (self.path, name) if part)
+            if nodes.find(self.store, path) is None:
+                nodes.require_no_chunks(self.store, path)
+
     def _identity(self, asked: Mapping[str, Any]) -> Any:
         digest = hashlib.sha256()
         for key in sorted(self.documents):
             digest.update(f"{key}\0{len(self.documents[key])}\0".encode() + self.documents[key])
-        made = {"made": digest.hexdigest(), "arrays": [*self._array_paths()]}
+        made: dict[str, Any] = {"made": digest.hexdigest(), "arrays": [*self._array_paths()]}
+        if self.into:
+            made["into"] = True
         return json.loads(json.dumps({**asked, **made}, default=str))
 
     def _array_paths(self) -> Iterator[str]:
@@ -201,13 +223,22 @@ class Destination:
         for key in [one for one in self.documents if one.startswith(f"{path}/")]:
             del self.documents[key]
 
-    def finish(self) -> None:
-        """Store the documents, those of the root last, and end the import."""
+    def finish(self, paths: Iterable[str]) -> None:
+        """Store the documents, those of the root last, and end the import.
+
+        Parameters
+        ----------
+        paths : iterable of str
+            All nodes of the import, also those that were there.
+        """
         inside = f"{self.path}/" if self.path else ""
         keys = sorted(self.documents, key=lambda key: (-key.count("/"), key))
         for key in keys:
-            if key.startswith(inside) or key not in self.store:
+            is_own = key.startswith(inside) and not self.into
+            if is_own or key not in self.store:
                 self.store[key] = self.documents[key]
+        for path in paths if self.into else ():
+            seen_by_parents(self.store, path)
         seen_by_parents(self.store, self.path)
         # Last: a call that is killed before can be resumed, and then does all of the above.
         if self._can_resume:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Mapping
@@ -20,7 +21,9 @@ from zarrix._hierarchy.copy_log import check_choice
 from zarrix._hierarchy.open import consolidate_metadata
 from zarrix._nodes import nodes
 from zarrix._runtime.sizes import parse_size
+from zarrix._stores.path import is_url
 from zarrix.convert._destination import Destination, check_named
+from zarrix.convert._download import here
 from zarrix.convert._formats import check_known
 from zarrix.convert._import_job import ImportJob
 from zarrix.convert._open import open_sources
@@ -120,6 +123,7 @@ def import_(
     concat: int | None = None,
     memory: int | str = "256 MiB",
     verify: Literal["none", "sample", "full"] = "sample",
+    into: bool = False,
     overwrite: bool = False,
     resume: bool = False,
     dry_run: bool = False,
@@ -136,7 +140,8 @@ def import_(
     Parameters
     ----------
     source : str or Path, or a sequence of them
-        A file, a folder of images, or files to ``stack`` or to ``concat``.
+        A file, a folder of images, or files to ``stack`` or to ``concat``. A file that a URL names
+        is downloaded first.
     dest : Store, URL, str or Path
         A path inside a hierarchy adds to that hierarchy.
     path : str, optional
@@ -169,6 +174,10 @@ def import_(
     verify : {'none', 'sample', 'full'}
         Read what was stored again and compare it with what the library of the format reads: 1 % of
         the regions of each array and at least 8, or all.
+    into : bool
+        Add to the group that exists. An array that it has already, of the same shape and dtype,
+        keeps its chunks, codecs and attributes, and gets the elements of the source; they are
+        written in place, so that a call that is interrupted leaves some of them.
     overwrite, resume : bool
         Replace what exists at the destination; continue an unfinished import.
     dry_run : bool
@@ -176,7 +185,7 @@ def import_(
     progress : bool or callable
         True draws a bar on stderr; a callable gets the number of finished regions, and the total.
     storage_options : mapping, optional
-        For a destination that is a URL.
+        For sources and destinations that are URLs.
     **options
         Of the format, such as ``dtype=`` and ``shape=`` for raw files (docs/convert.md).
 
@@ -198,8 +207,8 @@ def import_(
     TypeError
         The format does not have an option of that name.
     ValueError
-        ``memory``, ``preset``, ``verify`` or ``max_error`` is something else, or ``max_error`` is
-        passed with ``keep_chunks``.
+        ``memory``, ``preset``, ``verify`` or ``max_error`` is something else, ``max_error`` is
+        passed with ``keep_chunks``, or ``into`` with ``overwrite``.
 
     Examples
     --------
@@ -211,14 +220,11 @@ def import_(
     """
     check_choice("verify", verify, ("none", "sample", "full"))
     check_choice("preset", preset, PRESETS)
-    if zarr_format not in (None, 2, 3):
-        raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
     check_known(options, "import_")
     check_named(dest)
     budget = budget_of(memory)
     max_error = check_max_error(max_error)
-    if max_error is not None and keep_chunks:
-        raise ValueError("keep_chunks copies encoded chunks, whose values max_error cannot round")
+    _check_together(zarr_format, keep_chunks and max_error is not None, into and overwrite)
     asked = {
         "chunks": chunks,
         "shards": shards,
@@ -231,22 +237,42 @@ def import_(
         "concat": concat,
         "options": options,
     }
-    with open_sources(source, format, stack, concat, options) as opened:
-        found = Destination(locate(dest, path, storage_options), overwrite=overwrite, resume=resume)
+    with contextlib.ExitStack() as stack_of:
+        local, versions = stack_of.enter_context(here(source, storage_options))
+        opened = stack_of.enter_context(open_sources(local, format, stack, concat, options))
+        location = locate(dest, path, _options_of(dest, storage_options))
+        found = Destination(location, overwrite=overwrite, resume=resume, into=into)
         job = ImportJob(opened, found, asked, budget)
-        result = Conversion(opened.name, nodes.describe(found.store, found.path))
+        name = versions[0][0] if len(versions) == 1 else opened.name
+        result = Conversion(name, nodes.describe(found.store, found.path))
         job.describe(result, dry_run)
         found.refuse_overlap([seen[0] for seen in opened.identity])
         if not dry_run:
-            resumed = found.begin({"source": opened.identity, "with": opened.asked, **asked})
+            identity = versions or opened.identity
+            resumed = found.begin({"source": identity, "with": opened.asked, **asked})
             job.copy(result, resumed, phase(progress, "regions"))
             if verify != "none":
                 job.verify(everything=verify == "full")
             opened.check()
-            found.finish()
+            found.finish(job.paths())
             if preset == "cloud" and opened.groups:
                 consolidate_metadata(found.store, path=found.path)
     return result
+
+
+def _check_together(zarr_format: Any, rounds_chunks: bool, replaces_into: bool) -> None:
+    if zarr_format not in (None, 2, 3):
+        raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
+    if rounds_chunks:
+        raise ValueError("keep_chunks copies encoded chunks, whose values max_error cannot round")
+    if replaces_into:
+        raise ValueError("into= adds to what exists, and overwrite= replaces it: pass one of them")
+
+
+def _options_of(dest: Any, storage_options: Mapping[str, Any] | None) -> Any:
+    # They may be those of the source alone.
+    is_of_source = isinstance(dest, str) and not is_url(dest)
+    return None if is_of_source else storage_options
 
 
 def budget_of(memory: int | str) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from zarrix._array.access import io_of, metadata_of
 from zarrix._array.create_array import create_array
 from zarrix._dtypes.rounding import kept_values, rounded, rounds
-from zarrix._errors import ConversionError
+from zarrix._errors import ContainsArrayError, ContainsGroupError, ConversionError
 from zarrix._hierarchy.open import create_group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._nodes import nodes
@@ -59,7 +59,10 @@ class ImportJob:
         self._format: Literal[2, 3] = asked["zarr_format"] or self._natural_format()
         self._arrays: dict[str, Any] = {}
         self._errors: dict[str, float] = {}
+        self._there: frozenset[str] = frozenset()
         for name, attributes in [*source.groups.items()]:
+            if self._existing(name, "group"):
+                continue
             try:
                 create_group(
                     dest.documents,
@@ -70,6 +73,9 @@ class ImportJob:
             except UNKEPT as error:
                 source.drop(name, error)
         for name, one in [*source.arrays.items()]:
+            if self._existing(name, "array"):
+                self._arrays[name] = self._opened(name, one)
+                continue
             try:
                 self._arrays[name] = self._create(name, one)
             except (*UNKEPT, ValueError, TypeError) as error:
@@ -84,8 +90,48 @@ class ImportJob:
     def _path(self, name: str) -> str:
         return "/".join(part for part in (self._dest.path, name) if part)
 
+    def _existing(self, name: str, kind: str) -> bool:
+        """Whether the destination has a node that the import adds to.
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            It is one of the other kind.
+        """
+        path = self._path(name)
+        node = nodes.find(self._dest.store, path) if self._dest.into else None
+        if node is not None and node.kind != kind:
+            error = ContainsArrayError if node.kind == "array" else ContainsGroupError
+            where = nodes.describe(self._dest.store, path)
+            one, other = (f"a{'n' * (of == 'array')} {of}" for of in (node.kind, kind))
+            raise error(f"{where} is {one}, and the source has {other} there")
+        return node is not None
+
+    def _opened(self, name: str, source_array: SourceArray) -> Any:
+        """The array of the destination that gets the elements of one of the source."""
+        array = open_node(self._dest.store, mode="r+", path=self._path(name))
+        theirs = source_array.dtype
+        is_same = (
+            array.dtype.kind in "OT"
+            if not isinstance(theirs, np.dtype)
+            else (array.dtype.newbyteorder("=") == theirs.newbyteorder("="))
+        )
+        if tuple(array.shape) != tuple(source_array.shape) or not is_same:
+            raise ConversionError(
+                f"{self._source.name}: {name or 'the array'} has {source_array.shape} of {theirs}, "
+                f"and {nodes.describe(self._dest.store, array.path)} {array.shape} of "
+                f"{array.dtype}: into= writes elements of the same shape and dtype"
+            )
+        # What the source has not stored is its fill value, and not what is there.
+        source_array.stored = None
+        self._keeps[name], self._there = False, self._there | {name}
+        return array
+
     def _natural_format(self) -> Literal[2, 3]:
         """The format of the hierarchy around; else 3 if it keeps all dtypes."""
+        node = nodes.find(self._dest.store, self._dest.path) if self._dest.into else None
+        if node is not None:
+            return node.zarr_format
         parts = self._dest.path.split("/")
         for depth in reversed(range(len(parts))):
             above = nodes.find(self._dest.store, "/".join(parts[:depth]))
@@ -169,6 +215,10 @@ class ImportJob:
         )
         return False
 
+    def paths(self) -> list[str]:
+        """The nodes of the destination, those above others first."""
+        return sorted(map(self._path, {*self._source.groups, *self._source.arrays}))
+
     def describe(self, result: Conversion, dry_run: bool) -> None:
         """Say what will be made."""
         result.dry_run = dry_run
@@ -178,7 +228,9 @@ class ImportJob:
             array = self._arrays[name]
             result.nbytes += one.nbytes
             how = "encoded anew"
-            if self._keeps[name]:
+            if name in self._there:
+                how = "written into the array that exists"
+            elif self._keeps[name]:
                 how = "chunks kept"
             elif self._asked["keep_chunks"]:
                 how = f"encoded anew, because {one.why_decoded}"
@@ -208,7 +260,7 @@ class ImportJob:
         read = _readers(self._source, decoded, steps)
         for name, one in [*self._source.arrays.items()]:
             stored: set[tuple[int, ...]] = set()
-            if resumed:
+            if resumed and name not in self._there:
                 stored = {tuple(coords) for _, coords in io_of(self._arrays[name]).stored_chunks()}
             if self._keeps[name] and one.keepable is not None:
                 store_parts(one.keepable, self._arrays[name], self._dest.store, stored)
@@ -221,7 +273,7 @@ class ImportJob:
                     self._copy_region(name, region, read[name], stored, result)
                     tell(result.done + result.kept, total)
             except UnkeptError as error:
-                if not self._source.groups:
+                if not self._source.groups or name in self._there:
                     raise
                 self._drop(name, error, result)
         result.stored_bytes = sum(int(one.nbytes_stored) for one in self._arrays.values())

@@ -19,10 +19,10 @@ from zarrix._stores.local import LocalStore
 from zarrix._stores.overlap import Named
 from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
+from zarrix.convert._download import download, file_in
 from zarrix.convert._file_store import FileStore, open_file
 from zarrix.convert._formats import format_of
 from zarrix.convert._source import identity_of, natural
-from zarrix.ingest._download import download, file_in
 from zarrix.ingest._single import expanded, is_single
 from zarrix.ingest._variables import Labelled, Variable, labelled, part_of, variables_of
 
@@ -147,7 +147,7 @@ def _opened(
     if file is None:
         return open_node(path, mode="r", storage_options=storage_options), name, None
     os.makedirs(folder)
-    local = download(file[0], folder, storage_options)
+    local, _ = download(file[0], folder, storage_options)
     return open_file(local, file[1] or None), name, _unchanged(local, name)
 
 

@@ -25,7 +25,9 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("source", nargs="+", help="files, a folder of images, or a quoted pattern")
+    parser.add_argument(
+        "source", nargs="+", help="files, also by URL, a folder of images, or a quoted pattern"
+    )
     parser.add_argument("dest", help="a new array or group; may be a path inside a hierarchy")
     parser.add_argument(
         "--from",
@@ -47,6 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verify", choices=("none", "sample", "full"), default="sample",
         help="read what was stored again and compare (default sample)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--into", action="store_true",
+        help="add to the group that exists; arrays that it has get the elements of the source",
     )  # fmt: skip
     add_writing(parser)
     add_common(parser)
@@ -110,11 +116,12 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         concat=arguments.concat,
         memory=arguments.memory,
         verify=arguments.verify,
+        into=arguments.into,
         overwrite=arguments.overwrite,
         resume=arguments.resume,
         dry_run=arguments.dry_run,
         progress=ui.progress,
-        storage_options=options_of(arguments, arguments.dest),
+        storage_options=options_of(arguments, arguments.dest, *sources),
         **options,
     )
     ui.done(result, dry_run=arguments.dry_run)

@@ -5,16 +5,19 @@ Libraries of formats read files. A file is downloaded in blocks, and all blocks 
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zarrix._errors import PathNotFoundError, SourceChangedError
 from zarrix._stores.open import as_store
+from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix.convert._formats import format_of
 
-__all__ = ["download", "file_in"]
+__all__ = ["download", "file_in", "here"]
 
 _BLOCK = 8 << 20
 
@@ -30,8 +33,10 @@ def file_in(url: str) -> tuple[str, str] | None:
     return None
 
 
-def download(url: str, folder: str, storage_options: Mapping[str, Any] | None) -> str:
-    """Store a file below a folder; its path.
+def download(
+    url: str, folder: str, storage_options: Mapping[str, Any] | None
+) -> tuple[str, list[Any]]:
+    """Store a file below a folder; its path, and what tells it from later ones under the URL.
 
     Raises
     ------
@@ -56,7 +61,32 @@ def download(url: str, folder: str, storage_options: Mapping[str, Any] | None) -
         size = file.tell()
     if size != before.size or store.head(name) != before:
         raise SourceChangedError(
-            f"{public_url(url)} has changed while it was read; nothing was appended: make the call "
+            f"{public_url(url)} has changed while it was read; nothing was stored: make the call "
             "again"
         )
-    return path
+    return path, [public_url(url), before.size, before.tag]
+
+
+@contextlib.contextmanager
+def here(
+    sources: Any, storage_options: Mapping[str, Any] | None
+) -> Iterator[tuple[Any, list[list[Any]]]]:
+    """The sources of a call, those that are URLs as files of this machine until the end of a block.
+
+    Gives the sources, and for each URL what tells its version.
+    """
+    several = not isinstance(sources, str | os.PathLike)
+    listed = [os.fspath(one) for one in (sources if several else [sources])]
+    if not any(map(is_url, listed)):
+        yield sources, []
+        return
+    with tempfile.TemporaryDirectory(prefix="zarrix-") as folder:
+        found, seen = [], []
+        for number, one in enumerate(listed):
+            if is_url(one):
+                below = os.path.join(folder, str(number))
+                os.mkdir(below)
+                one, version = download(one, below, storage_options)
+                seen.append(version)
+            found.append(one)
+        yield found if several else found[0], seen
