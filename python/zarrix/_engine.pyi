@@ -534,6 +534,9 @@ class ObjectStore(Store):
         canonical; the numbers of axes do not matter.
         """
 
+    def keeps_copies(self, key: str) -> bool:
+        """Whether the server keeps the conditions of `copy_if`; probed beside ``key`` once."""
+
     def copy_if(
         self,
         source: str,

@@ -55,6 +55,14 @@ class FaultyServer:
     mode: str = ""
     count: int | None = None
     only: tuple[str, ...] = ("GET", "HEAD", "PUT", "DELETE", "POST")
+    # How copies that the server makes go wrong: "unknown", "without conditions".
+    copies: str = ""
+    # By access key: how many requests of a client are answered before it is cut off; and how many
+    # until one rests, which then waits for `go`.
+    cut_off: dict[str, int] = field(default_factory=dict)
+    rests: dict[str, int] = field(default_factory=dict)
+    resting: threading.Event = field(default_factory=threading.Event)
+    go: threading.Event = field(default_factory=threading.Event)
     # How many requests each round trip to come has: none of it is answered before all are there.
     rounds: list[int] = field(default_factory=list)
 
@@ -90,6 +98,20 @@ class FaultyServer:
             if not self._arrived.wait_for(lambda: len(self.requests) >= due, PATIENCE_S):
                 self.rounds = []
                 self.requests.append(("", "a round trip was not complete"))
+
+    def admits(self, client: str) -> bool:
+        """Whether a client is not cut off; the request that is to rest waits here."""
+        with self._lock:
+            left = self.cut_off.get(client)
+            if left is not None:
+                self.cut_off[client] = max(0, left - 1)
+            turn = self.rests.get(client, -1)
+            if turn >= 0:
+                self.rests[client] = turn - 1
+        if turn == 0:
+            self.resting.set()
+            assert self.go.wait(PATIENCE_S)
+        return left != 0
 
     def fault(self, method: str) -> str:
         """The mode for this request."""
@@ -129,6 +151,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         key = urllib.parse.unquote(url.path).removeprefix("/bucket").strip("/")
         self.faulty.arrive(self.command, key)
         fault = self.faulty.fault(self.command)
+        named = self.headers.get("Authorization", "").partition("Credential=")[2]
+        if not self.faulty.admits(named.partition("/")[0]):
+            fault = "403"
         if fault == "delay":
             time.sleep(0.3)
         if fault == "quotes the request":
@@ -166,7 +191,39 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _etag(self, value: bytes) -> str:
         return f'"{hashlib.md5(value).hexdigest()}"'
 
+    def _copied(self) -> bytes | None:
+        """The value that a copy is of; None after an answer that says no."""
+        source, _, query = self.headers["x-amz-copy-source"].partition("?")
+        found = self._source(
+            urllib.parse.unquote(source).strip("/").partition("/")[2],
+            urllib.parse.unquote(query).removeprefix("versionId="),
+        )
+        if found is None:
+            self._error(404, "NoSuchKey")
+            return None
+        wanted = self.headers.get("x-amz-copy-source-if-match")
+        if wanted and wanted != self._etag(found) and self._fault != "ignore conditions":
+            self._error(412, "PreconditionFailed")
+            return None
+        return found
+
+    def _source(self, key: str, version: str) -> bytes | None:
+        found = self.faulty.values.get(key)
+        return None if found is None else found[0]
+
     def _put(self, key: str, body: bytes) -> None:
+        if "x-amz-copy-source" in self.headers:
+            if self.faulty.copies == "unknown":
+                return self._error(501, "NotImplemented")
+            if self.faulty.copies == "without conditions":
+                self._fault = "ignore conditions"
+            found = self._copied()
+            if found is None:
+                return None
+            body = found
+        return self._store(key, body)
+
+    def _store(self, key: str, body: bytes) -> None:
         with self.faulty._lock:
             if self._fault == "deleted before a put":
                 self.faulty.values.pop(key, None)
@@ -189,7 +246,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._error(500, "InternalError")
         if self._fault == "connection after a put":
             return self._reset()
-        self._send(200, b"", {"ETag": self._etag(body)})
+        told = b""
+        if "x-amz-copy-source" in self.headers:
+            told = f"<CopyObjectResult><ETag>{self._etag(body)}</ETag></CopyObjectResult>".encode()
+        self._send(200, told, {"ETag": self._etag(body)})
         return None
 
     def _stored(self, key: str) -> tuple[bytes, dict[str, str]] | None:

@@ -39,10 +39,15 @@ _numbers = itertools.count(1)
 class _VersionedHandler(_Handler):
     faulty: VersionedServer
 
-    def _put(self, key: str, body: bytes) -> None:
+    def _source(self, key: str, version: str) -> bytes | None:
+        if not version or self.faulty.lie == "the latest for every version":
+            return super()._source(key, version)
+        return dict(self.faulty.history.get(key, [])).get(version)
+
+    def _store(self, key: str, body: bytes) -> None:
         with self.faulty._lock:
             before = self.faulty.values.get(key)
-        super()._put(key, body)
+        super()._store(key, body)
         with self.faulty._lock:
             after = self.faulty.values.get(key)
             if after is not None and after is not before:

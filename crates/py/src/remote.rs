@@ -155,6 +155,10 @@ impl ObjectStore {
         Py::new(py, Store::new(store))
     }
 
+    fn keeps_copies(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        detached(py, || self.store.keeps_copies(key))
+    }
+
     #[pyo3(signature = (source, target, *, tag = None, version = None, replaces = false))]
     fn copy_if(
         &self,

@@ -46,6 +46,8 @@ class Intent:
     creates, deletes : list of path
     documents : dict of key to (JSON, JSON), or None
         The documents before and after; None until all chunks are stored.
+    sweeps : list of (path, key space)
+        On servers: what the commit deletes of former contents.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Intent:
     creates: list[str] = field(default_factory=list)
     deletes: list[str] = field(default_factory=list)
     documents: dict[str, tuple[Any, Any]] | None = None
+    sweeps: list[tuple[str, str]] = field(default_factory=list)
 
     def encode(self) -> bytes:
         """The stored form."""
@@ -77,6 +80,8 @@ class Intent:
             "deletes": self.deletes,
             "documents": documents,
         }
+        if self.sweeps:
+            members["sweeps"] = [list(pair) for pair in self.sweeps]
         return json.dumps(members).encode()
 
     def paths(self) -> list[str]:
@@ -121,6 +126,7 @@ def parse_intent(document: bytes, label: str) -> Intent:
         found.creates = _paths(members["creates"], root)
         found.deletes = _paths(members["deletes"], root)
         found.documents = _documents(members["documents"], root, zarr_format)
+        found.sweeps = _sweeps(members.get("sweeps", []), root)
     except _WrongError as error:
         name = next(n for n, value in members.items() if value is error.value)
         raise wrong(name) from None
@@ -165,6 +171,14 @@ def _paths(value: Any, root: str) -> list[str]:
     if not isinstance(value, list) or not all(_is_path(path, root) for path in value):
         raise _WrongError(value)
     return value
+
+
+def _sweeps(value: Any, root: str) -> list[tuple[str, str]]:
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and _is_path(pair[0], root) for pair in value
+    ):
+        raise _WrongError(value)
+    return [(path, str(space)) for path, space in value]
 
 
 def _documents(value: Any, root: str, zarr_format: int) -> dict[str, tuple[Any, Any]] | None:

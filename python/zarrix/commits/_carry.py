@@ -19,6 +19,7 @@ from zarrix._runtime.system import NOT_INHERITED, lock_from, records_exclude_thr
 from zarrix._stores.keys import key_of
 from zarrix._stores.labels import describe
 from zarrix._stores.local import LocalStore
+from zarrix.commits._server_carry import OldChunks
 from zarrix.commits._spaces import KeySpace
 
 __all__ = ["CarriedArray", "alone", "carry", "carry_late"]
@@ -37,15 +38,15 @@ class CarriedArray:
     path : str
     ndim : int
     old, new : KeySpace
-    chunks : CarriedSpace, optional
-        The carried chunks; None if a new content replaces the old one.
+    chunks : CarriedSpace or OldChunks, optional
+        The carried chunks, on disk and on a server; None if a new content replaces the old one.
     """
 
     path: str
     ndim: int
     old: KeySpace
     new: KeySpace
-    chunks: _engine.CarriedSpace | None = None
+    chunks: _engine.CarriedSpace | OldChunks | None = None
 
 
 def carry(
@@ -94,7 +95,7 @@ def carry_late(store: LocalStore, array: CarriedArray) -> None:
     CommitConflictError
         The commit has changed the same chunk.
     """
-    if array.chunks is None:
+    if not isinstance(array.chunks, _engine.CarriedSpace):
         return
     found = array.chunks.carry_late()
     if found is not None:

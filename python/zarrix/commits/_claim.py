@@ -26,6 +26,8 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import CONSOLIDATED_DOCUMENT, key_of
 from zarrix._stores.labels import describe, place
 from zarrix._stores.tagged import PutOutcome, Tagged
+from zarrix.commits._inherited import changed_entries, inherited, late_in
+from zarrix.commits._left import Left
 
 __all__ = ["PATIENCE", "Claim"]
 
@@ -59,6 +61,12 @@ class Claim:
         self._store, self.root, self._format = store, root, zarr_format
         self.key = key_of(root, CONSOLIDATED_DOCUMENT[zarr_format])
         self._intent, self.patience = intent, patience
+        # What others read in the claim; the intent itself changes while the block runs.
+        self._told = json.loads(intent.encode())
+        # For the entries of key spaces that are left: those to add, and those that are deleted.
+        self._left: list[Left] = []
+        self._swept: list[Left] = []
+        self._is_pardoned = False
         self._tag = ""
         self._beat = 0
         self._pid = os.getpid()
@@ -76,7 +84,13 @@ class Claim:
         return self._is_claimed and self._pid == os.getpid()
 
     def store(self, intent: Intent, *, fsync: bool = False) -> None:
-        """Nothing is stored while the block runs: what recovery needs comes with the commit."""
+        """Tell others in which key spaces the commit stores and deletes chunks, before it does.
+
+        Everything else that recovery needs comes with the commit.
+        """
+        told = json.loads(intent.encode())
+        if any(told.get(name) != self._told.get(name) for name in ("flips", "sweeps")):
+            self.replace(lambda old: old or b"", intent)
 
     # Before the block
 
@@ -120,11 +134,28 @@ class Claim:
 
     def _take(self, stored: Tagged, claim: Mapping[str, Any] | None) -> bool:
         left = self._intent_of(claim)
-        document = self._with_claim(stored, self._intent)
+        document = self._with_claim(stored, self._told, left)
         if not self._put(document, stored):
             return False
         self.left, self._is_claimed = left, True
         return True
+
+    @property
+    def late_paths(self) -> list[str]:
+        """Nodes that a commit which was overtaken may still delete."""
+        return late_in(commit_member(self._read().value, self._format))
+
+    def pardon(self) -> None:
+        """Forget that a deletion may still come, with the next change of the claim."""
+        self._is_pardoned = True
+
+    def leave(self, entries: list[Left]) -> None:
+        """Note key spaces that are to be deleted later, with the next change of the claim."""
+        self._left += entries
+
+    def forget(self, entries: list[Left]) -> None:
+        """Forget key spaces whose chunks are deleted, with the next change of the claim."""
+        self._swept += entries
 
     def stored_intent(self) -> Intent | None:
         """The intent of the claim that is stored; None if there is none."""
@@ -179,9 +210,11 @@ class Claim:
                 self._expect(stored)
                 document = change(stored.value or None)
                 changed = Tagged(document, stored.tag, stored.changes)
-                document = self._with_claim(changed, intent) if intent else self._without(document)
+                told = json.loads(intent.encode()) if intent else None
+                document = self._with_claim(changed, told) if told else self._without(document)
                 if self._put(document, stored):
                     self._is_claimed = intent is not None
+                    self._told = told or self._told
                     return
             time.sleep(0.01 * attempt * random.random())
         raise CommitBusyError(
@@ -223,21 +256,25 @@ class Claim:
             )
         self._tag = stored.tag
 
-    def _with_claim(self, stored: Tagged, intent: Intent) -> bytes:
+    def _with_claim(self, stored: Tagged, intent: Any, left: Intent | None = None) -> bytes:
         self._beat += 1
-        told = json.loads(intent.encode())
-        claim = {"id": intent.id, "beat": self._beat, "intent": told}
-        return self._noted(stored.value or None, claim)
+        claim = {"id": intent["id"], "beat": self._beat, "intent": intent}
+        return self._noted(stored.value or None, claim, left)
 
     def _without(self, document: bytes) -> bytes:
         return self._noted(document, None)
 
-    def _noted(self, document: bytes | None, claim: Any) -> bytes:
+    def _noted(self, document: bytes | None, claim: Any, left: Intent | None = None) -> bytes:
         known = parse(document, self._format, self._label())
         if known is None:
             known = documents_below(self._store, self.root, self._format)
         member = commit_member(document, self._format)
         noted = dict(member) if isinstance(member, Mapping) else {"id": None, "sweep": []}
+        noted["sweep"] = changed_entries(noted.get("sweep"), self._left, self._swept)
+        if self._is_pardoned:
+            noted.pop("late", None)
+        if left is not None:
+            noted.update(inherited(noted, left, known))
         return encode(document, known, self._format, self._label(), {**noted, "claim": claim})
 
     def _put(self, document: bytes, stored: Tagged) -> bool:
@@ -276,7 +313,7 @@ class Claim:
                         return
                     stored = self._read()
                     self._expect(stored)
-                    self._put(self._with_claim(stored, self._intent), stored)
+                    self._put(self._with_claim(stored, self._told), stored)
             except CommitLostError:
                 return
             except OSError:

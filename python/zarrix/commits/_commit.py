@@ -32,6 +32,9 @@ from zarrix.commits._sweep import sweep_root
 
 __all__ = ["commit"]
 
+MOST_CARRIED, MOST_COPIED = 1_000_000, 10_000
+"""Chunks of an array that are carried on disk, and on a server."""
+
 
 def commit(
     root: Any,
@@ -40,7 +43,7 @@ def commit(
     readers: str = "consolidated",
     wait: float = 60.0,
     grace: float | None = GRACE,
-    max_carry: int = 1_000_000,
+    max_carry: int | None = None,
     durability: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> AbstractContextManager[Any]:
@@ -57,9 +60,9 @@ def commit(
 
     Before the first element changes that readers see, the chunks of the array are stored under
     another spelling of their keys, which v2 and v3 have: as clones or hard links, and as copies
-    where the file system has neither. The old chunks stay for readers that have the array open. A
-    handle of zarrix goes on with the new ones when the old ones are gone; for other libraries, they
-    are then missing chunks.
+    where the file system has neither, and on servers. The old chunks stay for readers that have the
+    array open. A handle of zarrix goes on with the new ones when the old ones are gone; for other
+    libraries, they are then missing chunks.
 
     Parameters
     ----------
@@ -78,8 +81,9 @@ def commit(
         Seconds for which the old chunks of an array stay; the next commit after that deletes them.
         At least ten, and fewer than asked for if an array is rewritten so often that no spelling of
         its keys is free. None keeps them until `sweep`.
-    max_carry : int
-        The most chunks of an array that are carried to other keys.
+    max_carry : int, optional
+        The most chunks of an array that are carried to other keys: by default a million on disk,
+        and 10,000 on a server.
     durability : {"process", "fsync"}, optional
         With ``"fsync"``, a loss of power leaves the state before or after the commit, too.
     storage_options : mapping, optional
@@ -132,10 +136,12 @@ def commit(
     at = place_of(root, storage_options, durability)
     intent = Intent(os.urandom(16).hex(), at.root, at.zarr_format, _this_process(), message)
     if not isinstance(at.store, LocalStore):
-        return _on_server(at, intent, wait, readers == "all")
+        most = MOST_COPIED if max_carry is None else max_carry
+        return _on_server(at, intent, wait, readers == "all", (grace, most))
 
     def begin(lock: CommitLock) -> StagedStore:
-        return StagedStore(at.store, lock, intent, wait=wait, max_carry=max_carry)
+        most = MOST_CARRIED if max_carry is None else max_carry
+        return StagedStore(at.store, lock, intent, wait=wait, max_carry=most)
 
     return _committing(at, begin, readers == "all", grace)
 
@@ -164,15 +170,22 @@ def _committing(
 
 
 @contextlib.contextmanager
-def _on_server(at: CommitPlace, intent: Intent, wait: float, one_node: bool) -> Iterator[Any]:
+def _on_server(
+    at: CommitPlace,
+    intent: Intent,
+    wait: float,
+    one_node: bool,
+    rewriting: tuple[float | None, int],
+) -> Iterator[Any]:
+    grace, max_carry = rewriting
     claim = Claim(at.store, at.root, at.zarr_format, intent, PATIENCE)
     claim.acquire(wait)
     try:
         finish_left(at.store, claim)
-        stage = ServerStage(at.store, claim, intent)
+        stage = ServerStage(at.store, claim, intent, max_carry)
         try:
             yield _opened(stage, at)
-            make_visible(stage, claim, intent, one_node=one_node)
+            make_visible(stage, claim, intent, one_node=one_node, grace=grace)
             stage.finish()
         except BaseException:
             give_up(stage, claim, intent)

@@ -7,7 +7,7 @@ others have left is not read: a chunk that this commit has not stored is missing
 
 ETags of S3 are those of the bytes. A third holder that stores the bytes of the first gives a chunk
 the tag again that the second has read. The second then has to rest between its look at the claim
-and its put for longer than the patience of the third; `_put_unseen` looks again after a quarter.
+and its put for longer than the patience of the third; `put_unseen` looks again after a quarter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import threading
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from zarrix import _engine
 from zarrix._errors import CommitConflictError
 from zarrix._stores.base import Store
 from zarrix._stores.labels import place
@@ -55,6 +56,13 @@ class FencedValues(Values):
         self.created: set[str] = set()
         self._read_tags: dict[str, str] = {}
         self._missing: set[str] = set()
+        # Chunks that are still under their old keys, with their tags, by those that they will have.
+        self.old_keys: dict[str, tuple[str, str]] = {}
+
+    def is_changed(self, key: str) -> bool:
+        """Whether this commit has stored or dropped a chunk."""
+        with self._mutex:
+            return key in self.stored or key in self._missing
 
     def _is_missing(self, key: str) -> bool:
         with self._mutex:
@@ -62,16 +70,24 @@ class FencedValues(Values):
                 return False
             if key in self._missing:
                 return True
+            if key in self.old_keys:
+                return False
         return self._is_unseen(key)
+
+    def _place(self, key: str) -> str:
+        """The key under which a chunk is now."""
+        with self._mutex:
+            old = self.old_keys.get(key)
+            return key if old is None or key in self.stored else old[0]
 
     def _read(self, key: str) -> bytes | None:
         if self._is_missing(key):
             return None
-        found = self._engine.get_tagged(key)
+        found = self._engine.get_tagged(self._place(key))
         if found is None:
             return None
         with self._mutex:
-            if key not in self.stored:
+            if key not in self.stored and key not in self.old_keys:
                 self._read_tags[key] = found[1]
         return found[0]
 
@@ -79,14 +95,19 @@ class FencedValues(Values):
         asked = [key for key in keys if not self._is_missing(key)]
         if len(asked) < 2:
             return [self._answer(key) for key in keys]
-        values = dict(zip(asked, self._engine.get_many(asked), strict=True))
+        found = self._engine.get_many([self._place(key) for key in asked])
+        values = dict(zip(asked, found, strict=True))
         return [values.get(key) for key in keys]
 
     def _size(self, key: str) -> int | None:
-        return None if self._is_missing(key) else self._engine.size(key)
+        return None if self._is_missing(key) else self._engine.size(self._place(key))
 
     def _list(self, prefix: str) -> list[str]:
-        return self._engine.list_prefix(prefix)
+        start = f"{prefix}/" if prefix else ""
+        with self._mutex:
+            carried = {key for key in self.old_keys if key.startswith(start)}
+        stored = carried.union(self._engine.list_prefix(prefix))
+        return sorted(key for key in stored if not self._is_missing(key))
 
     def _drop(self, key: str, fsync: bool) -> bool:
         """Not deleted: a late deletion would remove what another commit has made visible.
@@ -114,13 +135,33 @@ class FencedValues(Values):
                 )
             self._note(key, outcome[1], created=False)
             return
-        self._put_unseen(key, value, known)
+        self.put_unseen(key, value, known)
 
-    def _put_unseen(self, key: str, value: bytes, known: str | None) -> None:
+    def require_claim(self) -> None:
+        """Raise `CommitLostError` if the claim, which was not seen for a while, is another's."""
+        if not self._claim.is_fresh():
+            self._claim.verify()
+
+    def copy(self, key: str, source: str, tag: str, version: str | None = None) -> bool:
+        """Let the server copy a value to the key of a chunk that no reader can see.
+
+        Returns
+        -------
+        bool
+            Whether it is there; false if the key is taken, or the source is not that value.
+        """
+        assert isinstance(self._engine, _engine.ObjectStore)
+        outcome, told = self._engine.copy_if(source, key, tag=tag, version=version)
+        if outcome == "stored":
+            self._note(key, told, created=False)
+        return outcome == "stored"
+
+    def put_unseen(self, key: str, value: bytes, known: str | None = None) -> None:
+        """Put a chunk that no reader can see, or that this commit has put before."""
         condition: _Condition = "absent" if known is None else ("tag", known)
         for _ in range(_ATTEMPTS):
-            if condition != "absent" and not self._claim.is_fresh():
-                self._claim.verify()
+            if condition != "absent":
+                self.require_claim()
             outcome, tag = self._engine.put_if(key, value, condition)
             if outcome == "stored":
                 self._note(key, tag, created=condition == "absent")

@@ -31,6 +31,10 @@ class Left(NamedTuple):
         Axes of what is in it.
     grace : float or None
         Seconds after which it may be deleted; None for only when `sweep` is called.
+    digest : str, optional
+        On servers: of the keys and tags in it when it was left.
+    is_late : bool
+        On servers: whether one that was overtaken may still delete in it, so that it stays unused.
     """
 
     path: str
@@ -38,15 +42,21 @@ class Left(NamedTuple):
     since: float
     ndim: int
     grace: float | None
+    digest: str | None = None
+    is_late: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored."""
+        further: dict[str, Any] = {} if self.digest is None else {"digest": self.digest}
+        if self.is_late:
+            further["late"] = True
         return {
             "path": self.path,
             "space": str(self.space),
             "since": self.since,
             "ndim": self.ndim,
             "grace": self.grace,
+            **further,
         }
 
     def is_over(self, now: float) -> bool:
@@ -79,7 +89,9 @@ def _parsed(entry: Any) -> Left | None:
         return None
     if not _is_number(since) or not (grace is None or _is_number(grace)):
         return None
-    return Left(path, parsed, since, ndim, grace)
+    digest = entry.get("digest")
+    digest = digest if isinstance(digest, str) else None
+    return Left(path, parsed, since, ndim, grace, digest, entry.get("late") is True)
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -20,6 +20,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.member import Member
 from zarrix._runtime.new_files import exchange, sync_folder
 from zarrix._stores.keys import document_of, key_of
+from zarrix._stores.local import LocalStore
 from zarrix.commits._commit import commit
 from zarrix.commits._left import GRACE
 from zarrix.commits._lock import CommitLock
@@ -41,7 +42,7 @@ def replacing(
     Parameters
     ----------
     node : Array or Group
-        In a local directory. It keeps its attributes.
+        In a local directory, or on a server with conditional writes. It keeps its attributes.
     how : {"auto", "keys", "exchange"}
         ``"keys"`` makes a `commit` with the new chunks under another spelling of their keys: open
         handles read the old content, and readers of consolidated metadata see one of the two.
@@ -107,6 +108,12 @@ def _by_keys(node: Any, metadata: ArrayMetadata | None, grace: float | None) -> 
 @contextlib.contextmanager
 def _exchanging(node: Any, metadata: ArrayMetadata | None) -> Iterator[Any]:
     at = place_of(node)
+    if not isinstance(at.store, LocalStore):
+        raise NotAtomicError(
+            f"{node!r}: folders are exchanged on a local disk only, and how='keys' needs an array "
+            "with several spellings of its chunk keys, which v2 with one axis has not: write a new "
+            "array, or migrate it with zarrix.migrate(store, to=3)"
+        )
     lock = CommitLock(at.store.dir_path())
     lock.acquire(WAIT)
     try:

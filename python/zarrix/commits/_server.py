@@ -3,20 +3,24 @@
 S1  read the root, and wait for the claim of another                `zarrix.commits._claim`
 S2  claim: put the root, if it is the one that was read
 S3  chunks, to keys that no reader looks at, under conditions        `zarrix.commits._fenced`
-S4  chunks of the fill value, where the block has written nothing    `_fill`
+S4  unchanged chunks of rewritten arrays, to another key space       `zarrix.commits._server_carry`
+    chunks of the fill value, where the block has written nothing    `_fill`
 S5  put the root with the new documents: the commit
-S6  the documents of the nodes
-S7  put the root without the claim
+S6  the documents of the nodes; nodes are deleted
+S7  key spaces are deleted whose grace is over                       `zarrix.commits._server_sweep`
+S8  put the root without the claim
 
 The claim stays until the documents of the nodes are stored: the next commit begins from them, and
-one that takes the claim over finishes them. Nothing is deleted that another holder could have
-stored.
+one that takes the claim over finishes them. Before the first chunk is stored in another key space,
+and before one is deleted, the claim says so: see `zarrix.commits._inherited`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import math
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,7 +28,13 @@ from zarrix import _engine
 from zarrix._array.access import opened_at
 from zarrix._array.options import ArrayOptions
 from zarrix._array.stored import box_of, chunk_key
-from zarrix._errors import CommitLostError, NotAtomicError
+from zarrix._errors import (
+    CommitConflictError,
+    CommitLostError,
+    ContainsArrayError,
+    NotAtomicError,
+    VersionLostError,
+)
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.consolidated import commit_of
 from zarrix._metadata.intent import Intent
@@ -34,12 +44,27 @@ from zarrix._nodes.nodes import Node
 from zarrix._selection.values import fill_element
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
-from zarrix._stores.labels import describe
+from zarrix._stores.labels import describe, place
+from zarrix.commits import _left
+from zarrix.commits._carry import CarriedArray
 from zarrix.commits._claim import Claim
 from zarrix.commits._fenced import FencedValues
+from zarrix.commits._left import Left
+from zarrix.commits._server_carry import (
+    OldChunks,
+    Source,
+    carry_all,
+    digest_of,
+    listed_below,
+    old_chunks,
+    settle,
+)
 from zarrix.commits._server_steps import store_documents
+from zarrix.commits._server_sweep import chunks_in, delete_left, sweep_due
+from zarrix.commits._spaces import KeySpace, space_of, spaces_of, with_space
 from zarrix.commits._stage import StagedStore, touches
 from zarrix.commits._steps import read_documents, rebase, root_document
+from zarrix.commits._sweep import left_below
 
 __all__ = ["ServerStage", "give_up", "make_visible"]
 
@@ -50,13 +75,15 @@ MOST_FILLED = 10_000
 class ServerStage(StagedStore):
     """The store of the group that a commit on a server gives."""
 
-    def __init__(self, store: Store, claim: Claim, intent: Intent) -> None:
-        super().__init__(store, claim, intent, wait=0.0, max_carry=0)
+    def __init__(self, store: Store, claim: Claim, intent: Intent, max_carry: int) -> None:
+        super().__init__(store, claim, intent, wait=0.0, max_carry=max_carry)
         self._claim = claim
         self._values = FencedValues(store, claim, self._is_unseen)
         self._known: dict[str, tuple[bytes, ArrayMetadata]] = {}
         # What the commit began from; the end of the block asks whether it has changed.
         self._documents: dict[str, bytes | None] = {}
+        # By path: the listing of an array after its chunks were carried.
+        self._last: dict[str, dict[str, str]] = {}
 
     def _stored(self, key: str) -> bytes | None:
         with self._mutex:
@@ -75,6 +102,8 @@ class ServerStage(StagedStore):
         for path in self.intent.creates:
             if key.startswith(f"{self.engine_path(path)}/"):
                 return True
+        if self.is_in_new_space(key):
+            return True
         for path in [*self.intent.grows]:
             start = self.engine_path(path)
             if not key.startswith(f"{start}/") and start:
@@ -89,7 +118,8 @@ class ServerStage(StagedStore):
     def _grown(self, path: str) -> tuple[ArrayMetadata, tuple[int, ...]]:
         """An array as the block has made it, and the shape that readers know."""
         after = self._array_at(path)
-        before = self.intent.grows[path][0] if path in self.intent.grows else [0] * len(after.shape)
+        is_grown = path in self.intent.grows and path not in self.carried
+        before = self.intent.grows[path][0] if is_grown else [0] * len(after.shape)
         return after, tuple(before)
 
     def _array_at(self, path: str) -> ArrayMetadata:
@@ -112,38 +142,214 @@ class ServerStage(StagedStore):
         document = super()._judged(key, change, new)
         path = key.rpartition("/")[0]
         before, after = self.intent.grows.get(path, ([], []))
-        if any(b > a for b, a in zip(before, after, strict=True)):
-            raise self._refused(path, "an array cannot get smaller")
+        is_smaller = any(b > a for b, a in zip(before, after, strict=True))
+        if is_smaller and path not in self.carried:
+            raise self._refused(path, "an array with one spelling of its keys cannot get smaller")
         return document
 
     def _before_write(self, path: str, axes: Any, coords: Any = ()) -> bool:
         with self._mutex:
             self._require_open()
-            if path in self.intent.creates:
+            if path in self.intent.creates or path in self.carried:
                 return False
             key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
             first = self._first(key)
             known = None if first is None else self._array(key, first)
             if known is None or not touches(known.shape, axes, coords):
                 return False
-        raise self._refused(path, "elements that readers see cannot change")
+            assert first is not None
+            self._put_elsewhere(path, key, first, known)
+            return True
 
-    def rmdir(self, path: str | None = None) -> None:
-        """Refused for nodes that exist."""
-        if any(True for _ in self._nodes_below(path or "")):
-            raise self._refused(path or "", "nodes cannot be deleted or replaced")
+    def _put_elsewhere(self, path: str, key: str, first: bytes, known: ArrayMetadata) -> None:
+        """Give an array another key space; its chunks are carried at the end of the block."""
+        space, tags = self._free_place(path, known, known)
+        array = CarriedArray(path, known.ndim, space_of(known), space)
+        sources = self._sources(array, known, tags)
+        if len(sources) > self._max_carry:
+            raise NotAtomicError(
+                f"{describe(self._store, path)} has {len(sources):,} chunks, and a commit that "
+                f"changes some has the server copy all others; max_carry is {self._max_carry:,}. "
+                "Pass a larger one, or use shards"
+            )
+        self._require_few(path, len(sources), known)
+        array.chunks = OldChunks(sources)
+        self.intent.flips[path] = (str(array.old), str(array.new))
+        self._note()
+        self.carried[path] = array
+        with self._values._mutex:
+            old_keys = {new: (old, tag) for new, (old, tag, _) in sources.items()}
+            self._values.old_keys.update(old_keys)
+        self._before.setdefault(key, first)
+        current = self._after.get(key, first)
+        assert current is not None
+        self._after[key] = with_space(current, key, space)
+
+    def _sources(
+        self, array: CarriedArray, known: ArrayMetadata, tags: dict[str, str]
+    ) -> dict[str, Source]:
+        """Where the chunks of an array are that readers see, or that the block has stored."""
+        path = self.engine_path(array.path)
+
+        def is_seen(key: str) -> bool:
+            coords = _coords_of(known, key[len(path) + 1 :])
+            return coords is not None or not known.shape or key in self._values.stored
+
+        return old_chunks(tags, path, (array.old, array.new), array.ndim, is_seen)
+
+    def _free_space(self, path: str, before: ArrayMetadata, after: ArrayMetadata) -> KeySpace:
+        return self._free_place(path, before, after)[0]
+
+    def _free_place(
+        self, path: str, before: ArrayMetadata, after: ArrayMetadata
+    ) -> tuple[KeySpace, dict[str, str]]:
+        """A key space of an array in which nothing is, and the tags of all that is below it."""
+        own, zarr_format = space_of(before), self.intent.zarr_format
+        others = [space for space in spaces_of(after) if str(space) != str(own)]
+        if not others:
+            raise self._refused(path, "it has one spelling of its chunk keys, so that")
+        for is_swept in (False, True):
+            left = left_below(self._store, self.intent.root, zarr_format)
+            own_left = [one for one in left if one.path == path]
+            tags = listed_below(self._store, self.engine_path(path))
+            kept = {one.space for one in own_left}
+            for space in others:
+                known = chunks_in(tags, self.engine_path(path), space, (own, before.ndim))
+                if space not in kept and not known:
+                    return space, tags
+            due = [one for one in own_left if one.space in others and not one.is_late]
+            if is_swept or not due:
+                break
+            oldest = min(due, key=lambda one: one.since)
+            # It stays for as long as is promised.
+            time.sleep(max(0.0, min(oldest.since + _left.PROMISED - time.time(), _left.PROMISED)))
+            delete_left(self._store, self._claim, self.intent, [oldest])
+        raise NotAtomicError(
+            f"{describe(self._store, path)}: all spellings of its chunk keys are in use: "
+            f"{', '.join(map(str, others))} have keys of former contents or of other programs, or "
+            "a commit that was overtaken may still delete in them; zarrix.sweep(root, now=True) "
+            "frees them, when no such commit can go on any more"
+        )
+
+    def _create(self, path: str, key: str, document: bytes) -> None:
+        for one in self._claim.late_paths if path not in self.intent.creates else ():
+            if f"{path}/".startswith(f"{one}/"):
+                raise NotAtomicError(
+                    f"{describe(self._store, path)}: a commit that was overtaken may still delete "
+                    f"{one!r}; zarrix.sweep(root, now=True) allows the name again, when that "
+                    "commit cannot go on any more"
+                )
+        metadata = self._array(key, document)
+        if path not in self.intent.creates:
+            if metadata is not None:
+                self._require_no_others(path, metadata)
+            self.intent.creates.append(path)
+
+    def _require_no_others(self, path: str, metadata: ArrayMetadata) -> None:
+        """Chunks of an array that is gone may be there if the new one stores all of them."""
+        top = self.engine_path(path)
+        for key in listed_below(self._store, top):
+            name = key[len(top) + 1 :]
+            is_chunk = any(space.any_keys().fullmatch(name) for space in spaces_of(metadata))
+            if is_chunk and _coords_of(metadata, name) is None and metadata.shape:
+                raise ContainsArrayError(
+                    f"{describe(self._store, path)} has no metadata, but the chunk {name!r} of an "
+                    "array that is gone, which could become part of the new one"
+                )
+
+    def _delete(self, path: str) -> None:
+        if path in self.intent.creates or path in self.carried:
+            raise NotAtomicError(
+                f"{describe(self._store, path)}: on a server, a commit cannot delete or replace "
+                "what it has made or changed itself; leave out the first change"
+            )
+        super()._delete(path)
+
+    def take_versions(self, path: str, sources: dict[str, Source], reader: Any) -> None:
+        """Let the server copy versions of objects to the chunks of a new array, which has none.
+
+        Parameters
+        ----------
+        path : str
+        sources : dict of key to Source
+            By the canonical keys of the chunks, relative to the array.
+        reader : engine store
+            What reads the values of these versions.
+        """
+        with self._mutex:
+            self._require_open()
+            metadata = self._array_at(path)
+        self._require_few(path, len(sources), metadata)
+        canonical, top = KeySpace("default", "/"), self.engine_path(path)
+        space = space_of(metadata)
+        named = {
+            key_of(top, canonical.respelled(name, space, metadata.ndim)): source
+            for name, source in sources.items()
+        }
+        carried = carry_all(self._store, self._values, named, reader)
+        if len(carried) < len(named):
+            lost = min(named.keys() - carried)
+            raise VersionLostError(
+                f"{place(self._store, named[lost][0])}: the version of the object that is to be "
+                "restored is gone, or has another content; nothing is restored"
+            )
 
     def _refused(self, path: str, what: str) -> NotAtomicError:
         return NotAtomicError(
-            f"{describe(self._store, path)}: {what} in a commit on a server yet; append, write a "
-            "new array, or do it before or after the block"
+            f"{describe(self._store, path)}: {what} elements that readers see cannot change in a "
+            "commit; append, write a new array, or do it before or after the block"
         )
+
+    def _require_few(self, path: str, stored: int, metadata: ArrayMetadata) -> None:
+        missing = math.prod(metadata.chunk_grid_shape) - stored
+        if missing > MOST_FILLED:
+            raise NotAtomicError(
+                f"{describe(self._store, path)}: a commit on a server stores every chunk of what "
+                f"it rewrites, and {missing:,} chunks of the array are not stored; at most "
+                f"{MOST_FILLED:,} may be missing. Use larger chunks, or write outside of a commit"
+            )
+
+    def carry(self) -> None:
+        """S4: let the server copy the chunks that the block has not changed."""
+        for path, array in sorted(self.carried.items()):
+            if not isinstance(array.chunks, OldChunks):
+                continue
+            key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
+            first = self._first(key)
+            known = None if first is None else self._array(key, first)
+            assert known is not None
+
+            def find(
+                tags: dict[str, str], array: CarriedArray = array, known: ArrayMetadata = known
+            ) -> dict[str, Source]:
+                return self._sources(array, known, tags)
+
+            top = self.engine_path(path)
+            self._last[path] = settle(self._store, self._values, array.chunks, top, find)
+
+    def left(self, now: float, grace: float | None) -> list[Left]:
+        """The key spaces that the commit leaves."""
+        found = []
+        for path, array in sorted(self.carried.items()):
+            top = self.engine_path(path)
+            tags = self._last[path] if path in self._last else listed_below(self._store, top)
+            digest = digest_of((key, tags[key]) for key in chunks_in(tags, top, array.old))
+            found.append(Left(path, array.old, now, array.ndim, grace, digest))
+        return found
+
+    def is_in_new_space(self, key: str) -> bool:
+        """Whether a chunk is in a key space that no document names yet."""
+        for path, array in [*self.carried.items()]:
+            start = f"{self.engine_path(path)}/"
+            if key.startswith(start) and array.new.any_keys().fullmatch(key[len(start) :]):
+                return True
+        return False
 
     # The end of the block
 
     def fill(self) -> None:
         """S4: store every chunk of what becomes visible that the block has not stored."""
-        for path in [*self.intent.grows, *self.intent.creates]:
+        for path in dict.fromkeys([*self.carried, *self.intent.grows, *self.intent.creates]):
             key = key_of(path, ARRAY_DOCUMENT[self.intent.zarr_format])
             document = self._value(key)
             if document is None or self._array(key, document) is None:
@@ -153,7 +359,7 @@ class ServerStage(StagedStore):
     def _fill(self, path: str, key: str, document: bytes) -> None:
         metadata, known = self._grown(path)
         regions = []
-        for box in _boxes(known, metadata.shape):
+        for box in _boxes(known, metadata.shape) if metadata.shape else [[]]:
             axes = box_of(metadata.grid, [(a, 1, b - a) for a, b in box])
             for coords in itertools.product(*(range(a, b) for a, b in axes)):
                 name = self.engine_path(key_of(path, chunk_key(metadata, coords)))
@@ -173,7 +379,7 @@ class ServerStage(StagedStore):
         array = opened_at(location, node, options)
         fill: Any = fill_element(metadata.dtype, metadata.fill_value)
         for region, visible in regions:
-            for part in _outside(region, visible, metadata.shape):
+            for part in _outside(region, visible, metadata.shape) if region else [()]:
                 array[part] = fill
 
 
@@ -216,8 +422,10 @@ def _outside(
             yield tuple(part)
 
 
-def make_visible(stage: ServerStage, claim: Claim, intent: Intent, *, one_node: bool) -> None:
-    """S4 to S7."""
+def make_visible(
+    stage: ServerStage, claim: Claim, intent: Intent, *, one_node: bool, grace: float | None
+) -> None:
+    """S4 to S8."""
 
     def parsed(document: bytes | None, key: str) -> Any:
         return None if document is None else json_loads(document, key)
@@ -233,18 +441,43 @@ def make_visible(stage: ServerStage, claim: Claim, intent: Intent, *, one_node: 
             f"readers='all': readers that open array by array could see some of {sorted(paths)} "
             "changed and not all of them; commit each by itself, or leave readers='consolidated'"
         )
+    stage.carry()
     stage.fill()
     store = stage._store
+    left = stage.left(time.time(), grace)
 
     def change(old: bytes | None) -> bytes:
         stored = read_documents(store, [*changes])
         after = rebase(store, changes, stored)
+        _require_lengths(store, stage, changes, stored)
         intent.documents = {one: (stored.get(one), after[one]) for one in after}
-        return root_document(store, intent, old, after, [])
+        return root_document(store, intent, old, after, left)
 
     claim.replace(change, intent)
     store_documents(store, claim, intent)
+    sweep_due(store, claim, intent)
     claim.end()
+
+
+def _require_lengths(
+    store: Store, stage: ServerStage, changes: dict[str, Any], stored: dict[str, Any]
+) -> None:
+    """A row that others append meanwhile would stay under the old keys."""
+    for path in stage.carried:
+        key = key_of(path, ARRAY_DOCUMENT[stage.intent.zarr_format])
+        before, theirs = changes[key][0], stored.get(key)
+        apart = [
+            {name: one for name, one in dict(document or {}).items() if name != "attributes"}
+            for document in (before, theirs)
+        ]
+        if apart[0] != apart[1]:
+            raise CommitConflictError(
+                f"another writer has changed the shape or layout of {place(store, key)}, whose "
+                "elements the commit changes; nothing of it is visible: make it again",
+                path,
+                key,
+                "shape",
+            )
 
 
 def give_up(stage: ServerStage, claim: Claim, intent: Intent) -> None:
@@ -258,7 +491,10 @@ def give_up(stage: ServerStage, claim: Claim, intent: Intent) -> None:
         return
     with contextlib.suppress(CommitLostError):
         claim.verify()
-        for key in sorted(stage._values.created):
+        now = time.time()
+        # What is in another key space is deleted later, under a claim that says so.
+        claim.leave([Left(one.path, one.new, now, one.ndim, 0.0) for one in stage.carried.values()])
+        for key in sorted(key for key in stage._values.created if not stage.is_in_new_space(key)):
             if not claim.is_fresh():
                 claim.verify()
             store._engine.delete(key)

@@ -14,6 +14,7 @@ from zarrix._nodes.consolidate import update_consolidated
 from zarrix._stores.base import Store
 from zarrix._stores.labels import place
 from zarrix.commits._claim import Claim
+from zarrix.commits._steps import delete_nodes
 
 __all__ = ["finish_left", "recover_on_server", "store_documents"]
 
@@ -21,7 +22,7 @@ _AT_ONCE = 32
 
 
 def store_documents(store: Store, claim: Claim, intent: Intent) -> None:
-    """S6: the documents of the changed nodes, and other consolidated metadata."""
+    """S6: the documents of the changed nodes, deletions, and other consolidated metadata."""
     assert intent.documents is not None
     claim.verify()
     pairs = [(key, *pair) for key, pair in sorted(intent.documents.items()) if key != claim.key]
@@ -32,6 +33,9 @@ def store_documents(store: Store, claim: Claim, intent: Intent) -> None:
 
     with ThreadPoolExecutor(max(1, min(_AT_ONCE, len(kept)))) as pool:
         list(pool.map(settle, kept))
+    if intent.deletes:
+        claim.verify()
+        delete_nodes(store, intent)
     for path in intent.paths():
         update_consolidated(store, path, intent.zarr_format, apart=intent.root)
 

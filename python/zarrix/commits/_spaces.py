@@ -56,6 +56,19 @@ class KeySpace(NamedTuple):
             return re.compile(numbers or "0")
         return re.compile(separator.join(["c", numbers] if numbers else ["c"]))
 
+    def any_keys(self) -> re.Pattern[str]:
+        """What matches the keys of chunks of arrays with any number of axes."""
+        first = "c" if self.name == "default" else r"\d+"
+        return re.compile(rf"{first}(?:{re.escape(self.separator)}\d+)*")
+
+    def respelled(self, name: str, to: KeySpace, ndim: int) -> str:
+        """The key of the same chunk in another key space; ``name`` is one of this one."""
+        parts = name.split(self.separator)
+        numbers = parts[-ndim:] if ndim else []
+        if to.name == "v2":
+            return to.separator.join(numbers) or "0"
+        return to.separator.join(["c", *numbers])
+
 
 def parse_space(text: str) -> KeySpace | None:
     """The key space that is written as ``default/``; None if there is none of that name."""
@@ -134,9 +147,7 @@ def keys_beside(store: Store, path: str, space: KeySpace, metadata: ArrayMetadat
     """The stored keys of a key space, of any number of axes, that are not those of the array."""
     top = store.engine_path(path)
     start = len(top) + 1 if top else 0
-    separator = re.escape(space.separator)
-    first = "c" if space.name == "default" else r"\d+"
-    is_key = re.compile(rf"{first}(?:{separator}\d+)*").fullmatch
+    is_key = space.any_keys().fullmatch
     is_own = space_of(metadata).keys(metadata.ndim).fullmatch
     keys = store._engine.list_prefix(top)
     return [key for key in keys if is_key(key[start:]) and not is_own(key[start:])]

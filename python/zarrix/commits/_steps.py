@@ -17,7 +17,7 @@ from typing import Any
 from zarrix._array.access import current_snapshot, opened_at
 from zarrix._array.resize import erase_beyond
 from zarrix._errors import CommitConflictError
-from zarrix._metadata.consolidated import Documents, encode, parse
+from zarrix._metadata.consolidated import Documents, commit_member, encode, parse
 from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._metadata.merged import ConflictError, bare, encoded, merged
@@ -36,6 +36,7 @@ from zarrix._stores.keys import (
 )
 from zarrix._stores.labels import place
 from zarrix._stores.local import LocalStore
+from zarrix.commits._inherited import late_in
 from zarrix.commits._left import Left, left_in
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._spaces import remove_chunks
@@ -43,6 +44,7 @@ from zarrix.commits._spaces import remove_chunks
 __all__ = [
     "clean",
     "commit_key",
+    "delete_nodes",
     "erase",
     "read_documents",
     "rebase",
@@ -181,7 +183,11 @@ def root_document(
         if (one.path, str(one.space)) not in used and one.path not in intent.deletes
     ]
     sweep = [one.to_json() for one in [*kept, *left]]
-    noted = {"id": intent.id, "claim": None, "message": intent.message, "sweep": sweep}
+    noted: dict[str, Any] = {"id": intent.id, "claim": None, "message": intent.message}
+    noted["sweep"] = sweep
+    late = late_in(commit_member(old, zarr_format))
+    if late:
+        noted["late"] = late
     whole: Any = old
     if zarr_format == 3 and key in after:
         # The group's own members are in the same document.
@@ -208,6 +214,13 @@ def store_documents(store: Store, intent: Intent, locked: Collection[str] = ()) 
 def clean(store: Store, intent: Intent) -> None:
     """L6: delete nodes, and bring the consolidated metadata of other groups up to date."""
     erase(store, intent, shorter=True)
+    delete_nodes(store, intent)
+    for path in intent.paths():
+        update_consolidated(store, path, intent.zarr_format, apart=intent.root)
+
+
+def delete_nodes(store: Store, intent: Intent) -> None:
+    """Delete the nodes that a commit deletes, unless another program has put others there."""
     for path in sorted(intent.deletes, reverse=True):
         pairs = [
             (key, *intent.documents[key])
@@ -221,8 +234,6 @@ def clean(store: Store, intent: Intent) -> None:
         elif any(_is_array(key, a) for key, a, b in pairs if b is None) and not stored:
             # A loss of power can leave them, without the name under which they were deleted.
             remove_chunks(store, path)
-    for path in intent.paths():
-        update_consolidated(store, path, intent.zarr_format, apart=intent.root)
 
 
 def erase(store: Store, intent: Intent, *, shorter: bool) -> None:

@@ -11,16 +11,19 @@ from zarrix._errors import LateWriteWarning
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.consolidated import with_commit_member
+from zarrix._metadata.intent import Intent
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.keys import ARRAY_DOCUMENT, CONSOLIDATED_DOCUMENT, key_of
 from zarrix._stores.labels import describe, place
 from zarrix._stores.local import LocalStore
+from zarrix.commits._claim import PATIENCE, Claim
 from zarrix.commits._left import GRACE, Left, left_in
 from zarrix.commits._lock import CommitLock
 from zarrix.commits._place import place_of
 from zarrix.commits._recover import WAIT, settle
+from zarrix.commits._server_sweep import sweep_on_server
 from zarrix.commits._spaces import delete_keys, keys_in, space_of, spaces_of
 
 __all__ = ["sweep", "sweep_root"]
@@ -130,7 +133,9 @@ def sweep(root: Any, *, now: bool = False, storage_options: Mapping[str, Any] | 
         A node of the hierarchy.
     now : bool
         Delete them before their grace is over. Readers of zarrix that are open go on with the new
-        chunks; those of other libraries read the fill value instead of deleted chunks.
+        chunks; those of other libraries read the fill value instead of deleted chunks. On a server,
+        it also allows names and spellings of keys again that a commit may still delete which
+        another one has overtaken: call it when no such process can go on any more.
     storage_options : mapping, optional
         As of `zarrix.open`, if ``root`` is a path.
 
@@ -165,8 +170,9 @@ def sweep(root: Any, *, now: bool = False, storage_options: Mapping[str, Any] | 
     """
     at = place_of(root, storage_options)
     if not isinstance(at.store, LocalStore):
-        # No array is rewritten by a commit on a server.
-        return 0
+        intent = Intent(os.urandom(16).hex(), at.root, at.zarr_format, message="sweep")
+        claim = Claim(at.store, at.root, at.zarr_format, intent, PATIENCE)
+        return sweep_on_server(at.store, claim, intent, WAIT, now=now)
     lock = CommitLock(at.store.dir_path())
     lock.acquire(WAIT)
     try:

@@ -38,6 +38,8 @@ pub(super) struct Client {
     pub pages: Option<Arc<dyn PaginatedListStore>>,
     /// What is known about the server's conditional writes (`conditions.rs`).
     pub conditions: AtomicU8,
+    /// What is known about the conditions of its copies (`copies.rs`).
+    pub copies: AtomicU8,
     secrets: Vec<String>,
     /// Only if they expire.
     pub credentials: Option<Arc<Credentials>>,
@@ -85,6 +87,7 @@ impl Client {
             tree,
             pages,
             conditions,
+            copies: AtomicU8::default(),
             secrets,
             credentials,
             cache,

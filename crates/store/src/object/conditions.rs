@@ -35,9 +35,9 @@ const CHANGES: &str = "zarrixchanges";
 const KEPT_CHANGES: usize = 16;
 
 /// States of [`Client::conditions`].
-const UNKNOWN: u8 = 0;
-const KEPT: u8 = 1;
-const IGNORED: u8 = 2;
+pub(super) const UNKNOWN: u8 = 0;
+pub(super) const KEPT: u8 = 1;
+pub(super) const IGNORED: u8 = 2;
 
 /// A version of a value, or the absence of one.
 #[derive(Debug, Default)]
@@ -232,9 +232,7 @@ impl Client {
             }
             return Ok(false);
         }
-        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let slash = if folder.is_empty() { "" } else { "/" };
-        let probe = format!("{folder}{slash}.zarrix-{}{PARTIAL}", unique_name());
+        let probe = probe_beside(name);
         let kept = self.try_conditions(&probe).await?;
         let new = if kept { KEPT } else { IGNORED };
         if self.conditions.swap(new, Ordering::Relaxed) == UNKNOWN && !kept {
@@ -290,4 +288,11 @@ impl Client {
             Err(error) => Err(self.failed("delete", probe, &error)),
         }
     }
+}
+
+/// A name beside `name` that no listing of a store shows.
+pub(super) fn probe_beside(name: &str) -> String {
+    let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let slash = if folder.is_empty() { "" } else { "/" };
+    format!("{folder}{slash}.zarrix-{}{PARTIAL}", unique_name())
 }

@@ -1,15 +1,19 @@
 //! Copies that the server makes, under conditions: of one version of the source, and to a key that is
 //! free, if the caller wants that.
 
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
 use http::{HeaderName, Method, StatusCode};
 use object_store::{CopyMode, CopyOptions, Error, ObjectStoreExt};
 
 use super::bucket::Service;
 use super::client::Client;
+use super::conditions::{IGNORED, KEPT, Outcome, UNKNOWN, Version, probe_beside};
 use super::failure::{is_absent, is_passing};
 use super::response::{quoted, tag, unquoted};
 use super::s3::{element, encoded};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::tagged::PutOutcome;
 
 const SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-source");
@@ -63,6 +67,55 @@ impl Client {
         }
         let made = self.head_tagged(to).await?;
         Ok(PutOutcome::Stored(made.map(|(_, tag)| tag).unwrap_or_default()))
+    }
+
+    /// Whether the server refuses a copy of another version, and one to a name that is taken;
+    /// detected beside `name` on the first call.
+    pub(super) async fn keeps_copies(&self, name: &str) -> Result<bool> {
+        match (self.bucket.service, self.copies.load(Ordering::Relaxed)) {
+            (Service::Gcs | Service::Azure, _) => Ok(true),
+            (Service::S3, UNKNOWN) => {
+                let kept = self.try_copies(name).await?;
+                self.copies.store(if kept { KEPT } else { IGNORED }, Ordering::Relaxed);
+                Ok(kept)
+            }
+            (_, known) => Ok(known == KEPT),
+        }
+    }
+
+    async fn try_copies(&self, name: &str) -> Result<bool> {
+        let probes = [probe_beside(name), probe_beside(name), probe_beside(name)];
+        let [source, taken, free] = &probes;
+        let mut tag = String::new();
+        for probe in [taken, source] {
+            let value = Bytes::from_static(b"zarrix");
+            match self.put_if(probe, value, &Version::default(), "probe").await? {
+                Outcome::Done(stored) => tag = stored,
+                Outcome::Beaten => return Ok(false),
+                Outcome::Unclear(error) => return Err(error),
+            }
+        }
+        let mut kept = true;
+        let other = "0".repeat(32);
+        let cases = [(taken, &tag, false), (free, &other, false), (free, &tag, true)];
+        for (target, tag, is_made) in cases {
+            let terms = CopyTerms { tag: Some(tag.clone()), ..CopyTerms::default() };
+            kept &= match self.copy_if(source, target, &terms).await {
+                Ok(PutOutcome::Stored(_)) => is_made,
+                Ok(PutOutcome::Refused) => !is_made,
+                // A server without such copies.
+                Ok(PutOutcome::Unclear(_)) | Err(StoreError::Remote { .. }) => false,
+                Err(error) => return Err(error),
+            };
+        }
+        for probe in &probes {
+            match self.store.delete(&self.path(probe)?).await {
+                // A user who may not delete leaves a few bytes that no listing shows.
+                Ok(()) | Err(Error::NotFound { .. } | Error::PermissionDenied { .. }) => {}
+                Err(error) => return Err(self.failed("delete", probe, &error)),
+            }
+        }
+        Ok(kept)
     }
 
     async fn has_tag(&self, name: &str, wanted: Option<&str>) -> Result<bool> {

@@ -126,6 +126,18 @@ impl ObjectStore {
         }
     }
 
+    /// Whether the server keeps the conditions of [`copy_if`](Self::copy_if) for copies to names
+    /// beside `key`.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub fn keeps_copies(&self, key: &str) -> Result<bool> {
+        check_key(key)?;
+        self.writable(key)?;
+        let (client, name) = (self.client()?, self.name(key));
+        remote::wait(async move { client.keeps_copies(&name).await })?
+    }
+
     /// Lets the server copy the value of `from` to `to`, if it has this tag; refused if not, or if
     /// `to` has a value that is not to be replaced.
     ///
