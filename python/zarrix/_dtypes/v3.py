@@ -63,6 +63,8 @@ ML_TYPES = (
     "uint2",
     "uint4",
 )
+# Registered names of the same data types, by what their parts are.
+_COMPLEX = {"complex_float32": "c8", "complex_float64": "c16"}
 _NAMES = {np.dtype(code): name for name, code in CORE_TYPES.items()}
 _CONFIGURED = (
     "fixed_length_utf32",
@@ -98,8 +100,9 @@ def decode_data_type(document: Any, label: str) -> DType:
 
 def _dtype_of(document: Any, depth: int) -> DType:
     name, configuration = _parts(document)
-    if name in CORE_TYPES:
-        return np.dtype(CORE_TYPES[name])
+    code = CORE_TYPES.get(name) or _COMPLEX.get(name)
+    if code is not None:
+        return np.dtype(code)
     if name in ML_TYPES:
         return _ml_dtype(name)
     raw = _RAW_BITS.fullmatch(name)
@@ -121,7 +124,7 @@ def _dtype_of(document: Any, depth: int) -> DType:
                 "fields of a structure are fixed-size, and this data type is variable-length"
             )
         return VARIABLE_TYPES[name]
-    known = (*CORE_TYPES, *_CONFIGURED, *ML_TYPES, *VARIABLE_TYPES)
+    known = (*CORE_TYPES, *_COMPLEX, *_CONFIGURED, *ML_TYPES, *VARIABLE_TYPES)
     raise ValueError(f"this version does not know the data type{suggestion(name, known)}")
 
 
@@ -208,7 +211,7 @@ def as_dtype(dtype: Any) -> DType:
     if to_native is not None:
         dtype = to_native()
     is_name = isinstance(dtype, str) and (
-        dtype in ML_TYPES or dtype in VARIABLE_TYPES or _RAW_BITS.fullmatch(dtype)
+        dtype in (*ML_TYPES, *VARIABLE_TYPES, *_COMPLEX) or _RAW_BITS.fullmatch(dtype)
     )
     if is_name or isinstance(dtype, Mapping):
         return decode_data_type(dtype, "dtype")
