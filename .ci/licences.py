@@ -33,6 +33,7 @@ INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "libdeflate-sys": ("libdeflate", ("libdeflate/COPYING",)),
     "liblzma-sys": ("liblzma of XZ Utils", ("xz/COPYING.0BSD",)),
+    "libwebp-sys": ("libwebp", ("vendor/COPYING", "vendor/PATENTS", "libwebp-sys.txt")),
     "libz-sys": ("zlib", ("src/zlib/LICENSE",)),
     "lz4-sys": ("LZ4", ("liblz4/lib/LICENSE",)),
     "mozjpeg-sys": ("MozJPEG, libjpeg-turbo and the JPEG library of IJG", ()),

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use zarrix_codec::{Scratch, vlen};
-use zarrix_fuzz::{COMPRESSORS, codec};
+use zarrix_fuzz::{COMPRESSORS, JPEG, PNG, WEBP, codec};
 
 fn save(target: &str, name: &str, bytes: &[u8]) {
     let folder = Path::new("corpus").join(target);
@@ -74,6 +74,12 @@ fn main() {
     let mut text = Vec::new();
     vlen::write(items.into_iter(), &mut text).expect("short items");
     save("vlen", "text", &text);
+    for (target, pictures) in [("jpeg", &JPEG[..]), ("png", &PNG), ("webp", &WEBP)] {
+        for (which, (configuration, height, row)) in pictures.iter().enumerate() {
+            let bytes = encoded(&format!("zarrix.{target}"), configuration, &data(height * row));
+            save(target, &which.to_string(), &with(&[which as u8, 1, 7, 2, 9], &bytes));
+        }
+    }
     seed_zip();
     seed_engine();
 }

@@ -27,11 +27,28 @@ pub const COMPRESSORS: [(&str, &str); 9] = [
     ("pcodec", r#"{"dtype": "<u2"}"#),
 ];
 
+/// A configuration of a codec of pictures, and the rows and their bytes that it decodes to.
+pub type PictureOf = (&'static str, usize, usize);
+
 /// What the target `jpeg` decodes: pictures of some sizes.
-pub const PICTURES: [(&str, usize, usize); 3] = [
+pub const JPEG: [PictureOf; 3] = [
     (r#"{"height": 40, "width": 56, "channels": 3}"#, 40, 168),
     (r#"{"height": 33, "width": 17, "channels": 1}"#, 33, 17),
     (r#"{"height": 64, "width": 8, "channels": 3, "space": "ycbcr"}"#, 64, 24),
+];
+
+/// What the target `png` decodes.
+pub const PNG: [PictureOf; 4] = [
+    (r#"{"height": 40, "width": 56, "channels": 3}"#, 40, 168),
+    (r#"{"height": 33, "width": 17, "channels": 1}"#, 33, 17),
+    (r#"{"height": 16, "width": 8, "channels": 4}"#, 16, 32),
+    (r#"{"height": 9, "width": 12, "channels": 1, "sample": 2}"#, 9, 24),
+];
+
+/// What the target `webp` decodes.
+pub const WEBP: [PictureOf; 2] = [
+    (r#"{"height": 40, "width": 56, "channels": 3}"#, 40, 168),
+    (r#"{"height": 33, "width": 17, "channels": 4}"#, 33, 68),
 ];
 
 /// Where each promise is looked at: bytes after a destination that must not be written.
@@ -89,6 +106,32 @@ fn decode_over(
     assert_eq!(room[declared..], GUARD, "{codec:?} wrote beyond its destination");
     room.truncate(declared);
     decoded.then_some(room)
+}
+
+/// Decodes a picture and, if the codec can, a part of it, which has to be that of the whole.
+///
+/// The first five bytes of the input select the picture and the part.
+pub fn picture(name: &str, pictures: &[PictureOf], input: &[u8]) {
+    let Some((head, stream)) = input.split_first_chunk::<5>() else { return };
+    let (configuration, height, row) = pictures[usize::from(head[0]) % pictures.len()];
+    let codec = codec(name, configuration, 1);
+    let whole = decode_declared(&*codec, height * row, stream);
+    let Some(picture) = codec.picture() else { return };
+    let part = |from: u8, to: u8, length: usize| {
+        let (a, b) = (usize::from(from) % length, usize::from(to) % length);
+        a.min(b)..a.max(b) + 1
+    };
+    let (rows, bytes) = (part(head[1], head[2], height), part(head[3], head[4], row));
+    let mut dst = vec![0; height * row];
+    let mut scratch = Scratch::default();
+    let done = picture.decode_part(stream, rows.clone(), bytes.clone(), &mut dst, &mut scratch);
+    if let Some(whole) = whole {
+        done.expect("a part of a picture that decodes");
+        for y in rows {
+            let cut = y * row + bytes.start..y * row + bytes.end;
+            assert_eq!(dst[cut.clone()], whole[cut], "row {y}");
+        }
+    }
 }
 
 /// Everything of `length` elements, one by one.

@@ -96,7 +96,7 @@ def test_compression_in_the_style_of_h5py(compression, options, expected):
         ({"level": 3}, BadCompressorError, "needs its name under 'id'"),
         ({"id": "zstd", "lvl": 3}, BadCompressorError, "is not accepted"),
         ("zstdd", UnknownCodecError, "did you mean 'zstd'?"),
-        ("imagecodecs_webp", UnknownCodecError, "pip install imagecodecs"),
+        ("imagecodecs_jpegxl", UnknownCodecError, "pip install imagecodecs"),
         ({"id": "pcodec_x"}, UnknownCodecError, "pip install numcodecs[pcodec]"),
     ],
 )

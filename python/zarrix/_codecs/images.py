@@ -12,6 +12,8 @@ import binascii
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from zarrix._codecs.bound import UINT8, Bound, Config, DType
 
 __all__ = [
@@ -22,7 +24,9 @@ __all__ = [
     "jpeg",
     "jpeg_draft",
     "lossy_codec",
+    "png",
     "spelled",
+    "webp",
 ]
 
 ImageBinding = Callable[[Config, DType, "tuple[int, ...]", bool], Bound]
@@ -44,8 +48,12 @@ _OF_LIBJPEG: Config = {
     "predictor": (None, 0),
     "fancyupsampling": (None, True),
 }
-_NAMES = frozenset({"imagecodecs_jpeg", "jpeg"})
+_NAMES = frozenset({"imagecodecs_jpeg", "jpeg", "imagecodecs_png", "imagecodecs_webp"})
 _QUALITY = 90
+_UINT16 = np.dtype("<u2")
+# The longest side of a picture.
+_PNG_LEVEL, _WEBP_QUALITY = 6, 75
+_OF_JPEG, _OF_PNG, _OF_WEBP = 65500, 1 << 24, 16383
 
 
 def is_image(name: str) -> bool:
@@ -59,15 +67,23 @@ def lossy_codec(codecs: Iterable[Config]) -> str | None:
     """
     for codec in codecs:
         if is_image(codec["name"]):
-            return str(codec["name"])
+            return str(codec["name"]) if _is_lossy(codec) else None
         inner = codec.get("configuration", {}).get("codecs")
         if codec["name"] == "sharding_indexed" and isinstance(inner, list):
             return lossy_codec(inner)
     return None
 
 
+def _is_lossy(codec: Config) -> bool:
+    name = codec["name"].removeprefix("numcodecs.")
+    if name == "imagecodecs_webp":
+        return codec.get("configuration", {}).get("lossless") is False
+    return bool(name != "imagecodecs_png")
+
+
 def spelled(text: str) -> dict[str, Any] | None:
-    """The configuration that a short text means, such as ``"jpeg:90"``; None for other texts.
+    """The configuration that a short text means: ``"jpeg:90"``, ``"png"``, ``"webp"``, which is
+    lossless, and ``"webp:90"``, which is not; None for other texts.
 
     Raises
     ------
@@ -82,6 +98,8 @@ def spelled(text: str) -> dict[str, Any] | None:
     '444'
     """
     name, *given = text.split(":")
+    if name in ("png", "webp"):
+        return _spelled_lossless(text, name, given)
     if name != "jpeg":
         return None
     level, subsampling, *more = [*given, *(str(_QUALITY), "420")[len(given) :]]
@@ -93,10 +111,25 @@ def spelled(text: str) -> dict[str, Any] | None:
     return {"id": "imagecodecs_jpeg", "level": int(level), "subsampling": subsampling}
 
 
+def _spelled_lossless(text: str, name: str, given: list[str]) -> dict[str, Any]:
+    most = 9 if name == "png" else 100
+    if len(given) > 1 or not all(one.isdecimal() and int(one) <= most for one in given):
+        what = "LEVEL', with a level from 0 to 9" if name == "png" else (
+            "QUALITY', with a quality from 0 to 100"
+        )  # fmt: skip
+        raise ValueError(f"{text!r} is not '{name}' or '{name}:{what}")
+    level = {"level": int(given[0])} if given else {}
+    if name == "png":
+        return {"id": "imagecodecs_png", **level}
+    return {"id": "imagecodecs_webp", "lossless": not given, **level}
+
+
 def chain_end(serializer: str) -> list[dict[str, Any]]:
     """The codecs on bytes that follow a serializer by default: a checksum after a picture, in which
-    damage would otherwise be other pixels.
+    damage would otherwise be other pixels. PNG has checksums of its own.
     """
+    if serializer.removeprefix("numcodecs.") == "imagecodecs_png":
+        return []
     if is_image(serializer):
         return [{"name": "crc32c"}]
     return [{"name": "zstd", "configuration": {"level": 0, "checksum": True}}]
@@ -118,7 +151,7 @@ def jpeg(config: Config, dtype: DType, shape: tuple[int, ...], new: bool) -> Bou
     native = dtype == UINT8 and all(
         given.pop(key, None) in usual for key, usual in _OF_LIBJPEG.items()
     )
-    picture = _picture(shape, given.pop("squeeze", None))
+    picture = _picture(shape, given.pop("squeeze", None), (1, 3), _OF_JPEG)
     subsampling = _subsampling(given.pop("subsampling", "420"))
     spaces = _spaces(given)
     if new:
@@ -155,15 +188,63 @@ def jpeg_draft(config: Config, dtype: DType, shape: tuple[int, ...], new: bool) 
         raise ValueError(f"has 'subsampling' = {factors!r}, not pairs of factors of components")
     if space == "rgb":
         found["colorspace_jpeg"] = "RGB"
-    _check(dtype, shape, _picture(shape, False), found["level"], "444")
+    _check(dtype, shape, _picture(shape, False, (1, 3), _OF_JPEG), found["level"], "444")
     return jpeg({**found, "squeeze": False}, dtype, shape, new)
+
+
+def png(config: Config, dtype: DType, shape: tuple[int, ...], new: bool) -> Bound:
+    """The binding of ``imagecodecs_png``."""
+    given = {key: value for key, value in config.items() if value is not None}
+    picture = _picture(shape, given.pop("squeeze", None), (1, 2, 3, 4), _OF_PNG)
+    level = given.pop("level", -1)
+    for hint in ("strategy", "filter"):
+        given.pop(hint, None)
+    if new:
+        if dtype not in (UINT8, _UINT16):
+            raise ValueError(f"is for elements of uint8 and little-endian uint16, not of {dtype}")
+        _check_picture(shape, picture, "(height, width) or (height, width, 2 to 4)")
+        _check_number("level", level, -1, 9)
+    if dtype not in (UINT8, _UINT16) or picture is None or given:
+        return Bound(None)
+    level = min(int(level), 9)
+    bound = {**picture, "sample": dtype.itemsize, "level": level if level >= 0 else _PNG_LEVEL}
+    return Bound(bound, name="zarrix.png")
+
+
+def webp(config: Config, dtype: DType, shape: tuple[int, ...], new: bool) -> Bound:
+    """The binding of ``imagecodecs_webp``, which is lossless unless ``lossless`` is false."""
+    given = {key: value for key, value in config.items() if value is not None}
+    picture = _picture(shape, given.pop("squeeze", None), (3, 4), _OF_WEBP)
+    level, method = given.pop("level", -1), given.pop("method", 4)
+    lossless, alpha = given.pop("lossless", True), given.pop("hasalpha", True)
+    given.pop("numthreads", None)
+    is_first = given.pop("index", 0) == 0
+    if new:
+        if dtype != UINT8:
+            raise ValueError(f"is for elements of uint8, not of {dtype}")
+        _check_picture(shape, picture, "(height, width, 3 or 4)")
+        _check_number("level", level, -1, 100)
+        _check_number("method", method, 0, 6)
+    if dtype != UINT8 or picture is None or given or not is_first:
+        return Bound(None)
+    bound: dict[str, Any] = {
+        **picture,
+        "lossless": bool(lossless),
+        # The effort of a lossless stream, which other programs set to 75, too.
+        "quality": _WEBP_QUALITY if lossless or level < 0 else min(int(level), 100),
+        "method": min(max(int(method), 0), 6),
+        "drops_alpha": not alpha,
+    }
+    return Bound(bound, name="zarrix.webp")
 
 
 def _texts() -> list[str]:
     return list(_SUBSAMPLINGS.values())
 
 
-def _picture(shape: tuple[int, ...], squeeze: Any) -> dict[str, int] | None:
+def _picture(
+    shape: tuple[int, ...], squeeze: Any, channels: tuple[int, ...], longest: int
+) -> dict[str, int] | None:
     """Height, width and channels of a chunk; None if it is not a picture."""
     if squeeze is None:
         shape = tuple(length for length in shape if length != 1)
@@ -174,7 +255,7 @@ def _picture(shape: tuple[int, ...], squeeze: Any) -> dict[str, int] | None:
         shape = tuple(n for n, drop in zip(shape, squeeze, strict=True) if not drop)
     if len(shape) == 2:
         shape = (*shape, 1)
-    if len(shape) != 3 or shape[2] not in (1, 3) or not all(0 < n <= 65500 for n in shape):
+    if len(shape) != 3 or shape[2] not in channels or not all(0 < n <= longest for n in shape):
         return None
     return dict(zip(("height", "width", "channels"), shape, strict=True))
 
@@ -214,12 +295,21 @@ def _check(
 ) -> None:
     if dtype != UINT8:
         raise ValueError(f"is for elements of uint8, not of {dtype}")
-    if picture is None:
-        raise ValueError(
-            f"is for chunks that are one picture, (height, width), (height, width, 3), with any "
-            f"axes of length 1, not of {shape}; pass such chunks=, and put the channels last"
-        )
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 <= level <= 100:
-        raise ValueError(f"has the quality {level!r}; allowed are 0 to 100")
+    _check_picture(shape, picture, "(height, width) or (height, width, 3)")
+    _check_number("quality", level, 0, 100)
     if sub is None:
         raise ValueError(f"has a subsampling that is not one of {', '.join(_texts())}")
+
+
+def _check_picture(shape: tuple[int, ...], picture: Mapping[str, int] | None, shapes: str) -> None:
+    if picture is None:
+        raise ValueError(
+            f"is for chunks that are one picture, {shapes}, with any axes of length 1, not of "
+            f"{shape}; pass such chunks=, and put the channels last"
+        )
+
+
+def _check_number(name: str, value: Any, least: int, most: int) -> None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:
+        raise ValueError(f"has the {name} {value!r}; allowed are {least} to {most}")

@@ -114,6 +114,7 @@ class CodecRow(NamedTuple):
 
 
 _ZLIB_DEFAULT = 6
+_IMAGECODECS = "imagecodecs, then imagecodecs.numcodecs.register_codecs()"
 
 
 def _gzip_to_v3(config: Config) -> dict[str, Any]:
@@ -375,13 +376,36 @@ CODECS: tuple[CodecRow, ...] = (
         name="imagecodecs_jpeg",
         codec_id="imagecodecs_jpeg",
         cls="JpegCodec",
-        package="imagecodecs, then imagecodecs.numcodecs.register_codecs()",
+        package=_IMAGECODECS,
         bind_image=images.jpeg,
         to_v3=_set_options,
         to_numcodecs=dict,
         options={"level": (0, 100), "subsampling": None, "optimize": None},
     ),
     CodecRow(kind="array-to-bytes", name="jpeg", bind_image=images.jpeg_draft),
+    CodecRow(
+        kind="array-to-bytes",
+        name="imagecodecs_png",
+        codec_id="imagecodecs_png",
+        cls="PngCodec",
+        package=_IMAGECODECS,
+        bind_image=images.png,
+        to_v3=_set_options,
+        to_numcodecs=dict,
+        options={"level": (0, 9), "strategy": None, "filter": None},
+        detects_damage=True,
+    ),
+    CodecRow(
+        kind="array-to-bytes",
+        name="imagecodecs_webp",
+        codec_id="imagecodecs_webp",
+        cls="WebpCodec",
+        package=_IMAGECODECS,
+        bind_image=images.webp,
+        to_v3=_set_options,
+        to_numcodecs=dict,
+        options={"level": None, "method": (0, 6), "numthreads": None},
+    ),
     # Called in Python, through zfpy: no crate builds the library.
     CodecRow(kind="array-to-bytes", name="zfp"),
     CodecRow(

@@ -39,7 +39,8 @@ def picture(*shape: int, seed: int) -> np.ndarray[Any, Any]:
     return waves.clip(0, 255).astype("u1")
 
 
-# Shape, chunks, and the configuration of imagecodecs.
+# Shape, chunks, and the configuration of imagecodecs; the name begins with its codec if that is not
+# JPEG.
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "rgb": ((3, 40, 56, 3), (1, 40, 56, 3), {"level": 90}),
     "rgb-444": ((3, 40, 56, 3), (1, 40, 56, 3), {"level": 97, "subsampling": "444"}),
@@ -49,6 +50,15 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "as-rgb": ((20, 30, 3), (20, 30, 3), {"colorspace_data": "RGB", "colorspace_jpeg": "RGB"}),
     "gray": ((40, 56), (17, 23), {"level": 75}),
     "gray-1": ((4, 30, 20, 1), (1, 30, 20, 1), {"level": 75}),
+    "png-gray": ((40, 56), (17, 23), {}),
+    "png-gray-16": ((40, 56), (17, 23), {"level": 9}),
+    "png-alpha": ((2, 20, 30, 2), (1, 20, 30, 2), {"level": 0}),
+    "png-rgb": ((3, 40, 56, 3), (1, 40, 56, 3), {"level": 5}),
+    "png-rgb-16": ((45, 61, 3), (24, 32, 3), {}),
+    "png-rgba": ((20, 30, 4), (20, 30, 4), {"filter": 16}),
+    "webp-lossless": ((3, 40, 56, 3), (1, 40, 56, 3), {}),
+    "webp-lossy": ((45, 61, 3), (24, 32, 3), {"lossless": False, "level": 80}),
+    "webp-alpha": ((2, 20, 30, 4), (1, 20, 30, 4), {"hasalpha": True, "method": 6}),
 }
 
 
@@ -57,36 +67,54 @@ def written() -> dict[str, dict[str, Any]]:
     found = {}
     for number, (name, (shape, chunks, config)) in enumerate(CASES.items()):
         data = picture(*shape, seed=number)
+        if name.endswith("-16"):
+            data = data.astype("u2") * 251
+        kind = name.partition("-")[0].capitalize()
+        kind = kind if kind in ("Png", "Webp") else "Jpeg"
         for zarr_format in (2, 3):
             store = zarr.storage.MemoryStore()
             if zarr_format == 2:
-                codec = imagecodecs.numcodecs.Jpeg(**config)
+                codec = getattr(imagecodecs.numcodecs, kind)(**config)
                 z = zarr.create(
-                    shape, store=store, chunks=chunks, dtype="u1", compressor=codec, zarr_format=2
+                    shape,
+                    store=store,
+                    chunks=chunks,
+                    dtype=data.dtype,
+                    compressor=codec,
+                    zarr_format=2,
                 )
             else:
-                codec = imagecodecs.zarr.Jpeg(**config)
+                codec = getattr(imagecodecs.zarr, kind)(**config)
                 z = zarr.create_array(
                     store,
                     shape=shape,
                     chunks=chunks,
-                    dtype="u1",
+                    dtype=data.dtype,
                     serializer=codec,
                     compressors=Crc32cCodec() if number % 2 else None,
                     fill_value=0,
                 )
             z[...] = data
-            if name == "rgb" and zarr_format == 2:
-                put_file(store, data[1])
+            if zarr_format == 2 and name in FILES:
+                put_file(store, data[1], FILES[name])
             files = {key: value.to_bytes() for key, value in store._store_dict.items()}
             found[f"{name}-v{zarr_format}"] = {"files": files, "values": zarr.open(store)[...]}
     return found
 
 
-def put_file(store: Any, pixels: np.ndarray[Any, Any]) -> None:
-    """A progressive file of Pillow instead of the second chunk."""
+# What a file of Pillow in the second chunk is saved with.
+FILES: dict[str, dict[str, Any]] = {
+    "rgb": {"format": "JPEG", "quality": 85, "progressive": True},
+    "png-rgb": {"format": "PNG", "mode": "P"},
+    "webp-lossless": {"format": "WEBP", "quality": 60},
+}
+
+
+def put_file(store: Any, pixels: np.ndarray[Any, Any], options: dict[str, Any]) -> None:
+    """A file of Pillow instead of the second chunk."""
     file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "JPEG", quality=85, progressive=True)
+    given = dict(options)
+    Image.fromarray(pixels).convert(given.pop("mode", "RGB")).save(file, **given)
     from zarr.core.buffer import default_buffer_prototype
 
     store._store_dict["1.0.0.0"] = default_buffer_prototype().buffer.from_bytes(file.getvalue())

@@ -2,3 +2,5 @@
 
 pub(crate) mod jpeg;
 pub(crate) mod jpeg_bands;
+pub(crate) mod png;
+pub(crate) mod webp;

@@ -12,6 +12,8 @@ use super::row::Input;
 use crate::codec::Codec;
 use crate::error::Result;
 use crate::image::jpeg::{Jpeg, Settings, Space};
+use crate::image::png::{self, Png};
+use crate::image::webp::{self, Webp};
 
 pub(super) const JPEG_KEYS: &[&str] = &[
     "height",
@@ -26,13 +28,30 @@ pub(super) const JPEG_KEYS: &[&str] = &[
     "header",
 ];
 
-/// The longest side of a picture in JPEG.
-const MOST_PIXELS: usize = 65500;
+pub(super) const PNG_KEYS: &[&str] = &["height", "width", "channels", "sample", "level"];
 
-fn side(options: &Options<'_>, key: &str) -> Result<u32> {
+pub(super) const WEBP_KEYS: &[&str] =
+    &["height", "width", "channels", "lossless", "quality", "method", "drops_alpha"];
+
+/// The longest side of a picture in JPEG.
+const MOST_OF_JPEG: usize = 65500;
+/// In WebP.
+const MOST_OF_WEBP: usize = 16383;
+/// In PNG, where more is a chunk that no machine decodes.
+const MOST_OF_PNG: usize = 1 << 24;
+
+fn side(options: &Options<'_>, key: &str, most: usize) -> Result<u32> {
     match options.size(key, 0)? {
-        length @ 1..=MOST_PIXELS => Ok(length as u32),
-        _ => Err(options.wrong(key, "1 to 65500")),
+        length if (1..=most).contains(&length) => Ok(length as u32),
+        _ => Err(options.wrong(key, &format!("1 to {most}"))),
+    }
+}
+
+/// A whole number from `least` to `most`.
+fn within(options: &Options<'_>, key: &str, default: i32, least: i32, most: i32) -> Result<i32> {
+    match options.int(key, default)? {
+        number if (least..=most).contains(&number) => Ok(number),
+        _ => Err(options.wrong(key, &format!("{least} to {most}"))),
     }
 }
 
@@ -63,10 +82,7 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
     if !fits(stored) || !fits(given) {
         return Err(options.wrong("space", "one with the channels of the chunk"));
     }
-    let quality = options.int("quality", 95)?;
-    if !(0..=100).contains(&quality) {
-        return Err(options.wrong("quality", "0 to 100"));
-    }
+    let quality = within(options, "quality", 95, 0, 100)?;
     let subsampling = match options.text("subsampling", Some("444"))? {
         _ if channels == 1 || stored == Some(Space::Rgb) => (1, 1),
         "444" => (1, 1),
@@ -78,8 +94,8 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
         _ => return Err(options.wrong("subsampling", "444, 422, 420, 440, 411 or 410")),
     };
     Ok(Arc::new(Jpeg(Settings {
-        height: side(options, "height")?,
-        width: side(options, "width")?,
+        height: side(options, "height", MOST_OF_JPEG)?,
+        width: side(options, "width", MOST_OF_JPEG)?,
         channels,
         quality,
         subsampling,
@@ -88,5 +104,27 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
         space: given.unwrap_or(if channels == 1 { Space::Gray } else { Space::Rgb }),
         tables: bytes(options, "tables")?,
         header: bytes(options, "header")?,
+    })))
+}
+
+pub(super) fn png(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    Ok(Arc::new(Png(png::Settings {
+        height: side(options, "height", MOST_OF_PNG)?,
+        width: side(options, "width", MOST_OF_PNG)?,
+        channels: within(options, "channels", 1, 1, 4)? as u32,
+        sample: within(options, "sample", 1, 1, 2)? as u32,
+        level: within(options, "level", 6, 0, 9)? as u8,
+    })))
+}
+
+pub(super) fn webp(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    Ok(Arc::new(Webp(webp::Settings {
+        height: side(options, "height", MOST_OF_WEBP)?,
+        width: side(options, "width", MOST_OF_WEBP)?,
+        channels: within(options, "channels", 3, 3, 4)? as u32,
+        lossless: options.flag("lossless", true)?,
+        quality: within(options, "quality", 75, 0, 100)? as f32,
+        method: within(options, "method", 4, 0, 6)?,
+        drops_alpha: options.flag("drops_alpha", false)?,
     })))
 }

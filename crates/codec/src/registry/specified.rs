@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::packbits::{PackBits, Padding};
 
 /// All of them but those with a chain inside.
-pub(super) const CODECS: [Row; 11] = [
+pub(super) const CODECS: [Row; 13] = [
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"], blosc),
     ("zstd", &["level", "checksum"], zstd),
     ("gzip", &["level"], gzip),
@@ -37,6 +37,8 @@ pub(super) const CODECS: [Row; 11] = [
     ("scale_offset", &["offset", "scale", "dtype"], values::scale_offset),
     ("pcodec", numcodecs::PCODEC_KEYS, numcodecs::pcodec),
     ("zarrix.jpeg", images::JPEG_KEYS, images::jpeg),
+    ("zarrix.png", images::PNG_KEYS, images::png),
+    ("zarrix.webp", images::WEBP_KEYS, images::webp),
     ("zarrix.byteswap", &["word_bytes", "words", "runs"], byteswap),
 ];
 

@@ -1,0 +1,6 @@
+//! PNG: whole pictures, and parts of them, which have to be those of the whole.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| zarrix_fuzz::picture("zarrix.png", &zarrix_fuzz::PNG, input));
