@@ -32,6 +32,12 @@ def write_folder(folder, count=4, **options):
     return found
 
 
+def opened(path):
+    """What Pillow reads."""
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("listed", [False, True])
 def test_files_become_chunks_and_files_again(tmp_path, zarr_format, listed):
@@ -92,7 +98,7 @@ def test_sizes_that_differ_are_named(tmp_path):
 
 
 def test_a_picture_of_one_row_and_other_formats_are_encoded_anew(tmp_path):
-    for name, pixels in (("row.jpg", photograph(0, 1)), ("lossless.png", photograph(0))):
+    for name, pixels in (("row.jpg", photograph(0, 1)), ("lossless.bmp", photograph(0))):
         (tmp_path / name).mkdir()
         Image.fromarray(pixels).save(tmp_path / name / name)
         made = zarr.import_(tmp_path / name, tmp_path / f"{name}.zarr", keep_chunks=True)
@@ -114,7 +120,7 @@ def test_names_that_leave_the_folder_are_refused(tmp_path, name):
 
 def test_an_array_that_is_not_pictures_is_refused(tmp_path):
     z = zarr.array(np.zeros((2, 8, 8, 3), "u1"), chunks=(1, 8, 8, 3))
-    with pytest.raises(ConversionError, match="one JPEG each"):
+    with pytest.raises(ConversionError, match="one picture each"):
         zarr.export(z, tmp_path / "out", format="images", keep_chunks=True)
 
 
@@ -207,3 +213,95 @@ def test_tiles_of_tiff_are_kept(tmp_path, apart, zarr_format):
     assert bytes(first) == tiles[0]
     document = json.loads(z.store["zarr.json" if zarr_format == 3 else ".zarray"])
     assert ("tables" in str(document)) == apart
+
+
+def many_kinds():
+    rgba = np.dstack([photograph(1), photograph(2)[..., 0]])
+    wide = photograph(3)[..., 0].astype("u2") * 257
+    return {
+        "rgb.png": (photograph(0), {}),
+        "gray.png": (photograph(0)[..., 0], {}),
+        "wide.png": (wide, {}),
+        "alpha.png": (rgba, {}),
+        "lossy.webp": (photograph(0), {"quality": 70}),
+        "lossless.webp": (photograph(0), {"lossless": True}),
+        "alpha.webp": (rgba, {"lossless": True}),
+        "progressive.jpg": (photograph(0), {"progressive": True}),
+        "gray.jpg": (photograph(0)[..., 0], {}),
+        # EXIF before the size.
+        "exif.jpg": (photograph(0), {"exif": b"Exif\0\0" + bytes(30_000)}),
+    }
+
+
+@pytest.mark.parametrize("name", many_kinds())
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_png_and_webp_are_kept_too(tmp_path, name, zarr_format):
+    pixels, options = many_kinds()[name]
+    (tmp_path / "in").mkdir()
+    for n in range(3):
+        Image.fromarray(np.roll(pixels, n, 0)).save(tmp_path / "in" / f"{n} {name}", **options)
+    made = zarr.import_(
+        tmp_path / "in", tmp_path / "p.zarr", keep_chunks=True, zarr_format=zarr_format,
+        verify="full",
+    )  # fmt: skip
+    assert made.arrays["image"]["how"] == "chunks kept"
+    z = zarr.open(tmp_path / "p.zarr")["image"]
+    for n in range(3):
+        want = opened(tmp_path / "in" / f"{n} {name}")
+        assert np.array_equal(z[n], want)
+        assert np.array_equal(z[n, 3:9, 5:20], want[3:9, 5:20])
+    zarr.export(zarr.open(tmp_path / "p.zarr"), tmp_path / "out", format="images", keep_chunks=True)
+    for path in (tmp_path / "in").iterdir():
+        assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["palette.png", "bits.png", "transparent.png", "animated.png", "animated.webp", "cmyk.jpg"],
+)
+def test_files_that_pillow_reads_in_another_way_are_encoded_anew(tmp_path, name):
+    image, options = Image.fromarray(photograph(0)), {}
+    if name == "palette.png":
+        image = image.convert("P")
+    elif name == "bits.png":
+        image = image.convert("1")
+    elif name == "cmyk.jpg":
+        image = image.convert("CMYK")
+    elif name == "transparent.png":
+        options = {"transparency": (1, 2, 3)}
+    else:
+        options = {"save_all": True, "append_images": [Image.fromarray(photograph(1))]}
+    (tmp_path / "in").mkdir()
+    image.save(tmp_path / "in" / name, **options)
+    made = zarr.import_(tmp_path / "in", tmp_path / "p.zarr", keep_chunks=True)
+    assert "anew" in made.arrays["image"]["how"]
+    want = opened(tmp_path / "in" / name)
+    assert np.array_equal(zarr.open(tmp_path / "p.zarr")["image"][0], want)
+
+
+def test_formats_that_are_mixed_are_encoded_anew(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("0.png", "1.webp"):
+        Image.fromarray(photograph(0)).save(tmp_path / "in" / name, lossless=True)
+    made = zarr.import_(tmp_path / "in", tmp_path / "p.zarr", keep_chunks=True)
+    assert "anew" in made.arrays["image"]["how"]
+    z = zarr.open(tmp_path / "p.zarr")["image"]
+    assert all(np.array_equal(one, photograph(0)) for one in z[:])
+
+
+def test_a_name_that_is_not_a_key_is_stored_all_the_same(tmp_path):
+    (tmp_path / "in").mkdir()
+    Image.fromarray(photograph(0)).save(tmp_path / "in" / "a\\b.jpg")
+    zarr.import_(tmp_path / "in", tmp_path / "p.zarr", keep_chunks=True)
+    want = opened(tmp_path / "in" / "a\\b.jpg")
+    assert np.array_equal(zarr.open(tmp_path / "p.zarr")["image"][0], want)
+
+
+def test_files_that_end_in_their_header_are_errors(tmp_path):
+    for name, options in (("a.jpg", {}), ("a.png", {}), ("a.webp", {"lossless": True})):
+        Image.fromarray(photograph(0)).save(tmp_path / name, **options)
+        data = (tmp_path / name).read_bytes()
+        for length in (0, 1, 2, 3, 8, 12, 16, 25, 29, 33):
+            (tmp_path / name).write_bytes(data[:length])
+            with pytest.raises(ConversionError):
+                zarr.import_(tmp_path / name, tmp_path / f"{name}.zarr", verify="full")

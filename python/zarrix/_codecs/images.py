@@ -111,17 +111,17 @@ def spelled(text: str) -> dict[str, Any] | None:
     return {"id": "imagecodecs_jpeg", "level": int(level), "subsampling": subsampling}
 
 
-def _spelled_lossless(text: str, name: str, given: list[str]) -> dict[str, Any]:
+def _spelled_lossless(text: str, name: str, values: list[str]) -> dict[str, Any]:
     most = 9 if name == "png" else 100
-    if len(given) > 1 or not all(one.isdecimal() and int(one) <= most for one in given):
+    if len(values) > 1 or not all(one.isdecimal() and int(one) <= most for one in values):
         what = "LEVEL', with a level from 0 to 9" if name == "png" else (
             "QUALITY', with a quality from 0 to 100"
         )  # fmt: skip
         raise ValueError(f"{text!r} is not '{name}' or '{name}:{what}")
-    level = {"level": int(given[0])} if given else {}
+    level = {"level": int(values[0])} if values else {}
     if name == "png":
         return {"id": "imagecodecs_png", **level}
-    return {"id": "imagecodecs_webp", "lossless": not given, **level}
+    return {"id": "imagecodecs_webp", "lossless": not values, **level}
 
 
 def chain_end(serializer: str) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -14,6 +15,7 @@ from zarrix._errors import ConversionError
 from zarrix._hierarchy.copy_store import copied
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
+from zarrix._stores.local import LocalStore
 from zarrix._stores.parts import FileParts
 from zarrix.convert._source import Encoded, Part
 
@@ -43,12 +45,16 @@ def kept_options(encoded: Encoded, zarr_format: int, dtype: Any) -> dict[str, An
     if encoded.compressor is not None and is_image(encoded.compressor["id"]):
         # No checksum: the chunks are files, byte for byte.
         picture = _in_v3(encoded.compressor)
-        return {
+        kept: dict[str, Any] = {
             "chunks": encoded.chunks,
             "filters": None,
             "serializer": picture,
             "compressors": None,
         }
+        if encoded.files:
+            # No folders around each file, which take as long as the copy of its bytes.
+            kept["chunk_key_encoding"] = {"name": "default", "separator": "."}
+        return kept
     codecs = [*(encoded.filters or []), *([encoded.compressor] if encoded.compressor else [])]
     options: dict[str, Any] = {
         "chunks": encoded.chunks,
@@ -96,6 +102,33 @@ def all_in_file(
     return FileParts(str(encoded.file.path), encoded.file.seen, found)
 
 
+def _copy_files(
+    encoded: Encoded, array: Any, store: Store, stored: Collection[tuple[int, ...]]
+) -> bool:
+    """Copy files that are chunks by the engine; False if chunks are not files, or if a file has a
+    name that is not a key.
+    """
+    if not encoded.files:
+        return False
+    paths = [os.path.abspath(path) for _, path in encoded.files]
+    folder = os.path.commonpath([os.path.dirname(one) for one in paths])
+    names = [os.path.relpath(one, folder).replace(os.sep, "/") for one in paths]
+    if any(name.endswith(".partial") or "\\" in name or not _is_text(name) for name in names):
+        return False
+    found = zip(names, encoded.files, strict=True)
+    pairs = [(name, key_in(array, at)) for name, (at, _) in found if at not in stored]
+    source = LocalStore(folder, read_only=True)
+    made = sum(count for count, _ in copied(source, store, pairs, _WORKERS, locks=False))
+    if made != len(pairs):
+        raise ConversionError(f"{folder}: {len(pairs) - made} files are gone")
+    return True
+
+
+def _is_text(name: str) -> bool:
+    """Whether the name of a file is UTF-8, as keys are."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
 def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]) -> None:
     """Store all chunks but those that are stored; several are in flight at once.
 
@@ -103,6 +136,8 @@ def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[in
     file are read at once, into memory that is used again: the pages of new memory would cost more
     than the copy.
     """
+    if store._engine.is_inline and _copy_files(encoded, array, store, stored):
+        return
     whole = all_in_file(encoded, array, stored) if store._engine.is_inline else None
     if whole is not None:
         # Values of the store, not updates of an array: no lock, as where they are set one by one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePath
 from typing import Any
@@ -16,10 +15,9 @@ from zarrix._array.dimension_names import names_of
 from zarrix._codecs.images import is_image
 from zarrix._errors import ConversionError
 from zarrix.convert._encoded import key_in
+from zarrix.convert._picture_files import PictureHeader, as_chunks, picture_header
 from zarrix.convert._source import (
-    Encoded,
     OpenFile,
-    Part,
     Region,
     Source,
     SourceArray,
@@ -30,6 +28,7 @@ from zarrix.convert._source import (
 __all__ = ["SUFFIXES", "decoded", "open_listed", "open_source", "save", "shape_and_dtype"]
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
+_SUFFIX_OF = {"imagecodecs_png": ".png", "imagecodecs_webp": ".webp"}
 _THREADS = 4
 _MOST_PIXELS = 1 << 30
 _MODES = {"1": "?", "L": "u1", "P": "u1", "I;16": "<u2", "I;16B": ">u2", "I": "i4", "F": "f4",
@@ -64,10 +63,10 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
     if path.is_file():
         file = OpenFile(path)
         file.close()
-        shape, dtype = shape_and_dtype(path)
-        one = _frames([path], shape, dtype, channels, stacked=False)
+        header = picture_header(path)
+        one = _frames([path], [header], channels, stacked=False)
         source = Source(str(path), {"": one}, identity=[file.identity])
-        palette = _palette_of(path)
+        palette = _palette_of(path) if header is None else []
         if palette:
             one.attributes = {"palette": palette}
             source.notes.append("pixels are numbers of colours, which the attribute 'palette' has")
@@ -103,7 +102,8 @@ def open_listed(files: list[Path], *, channels: str = "last") -> Source:
 
 def _stacked(files: list[Path], path: Path, channels: str) -> Source:
     """An array of all files, and their names below ``path``."""
-    found = [shape_and_dtype(one) for one in files]
+    headers = [picture_header(one) for one in files]
+    found = [_kind_of(one, header) for one, header in zip(files, headers, strict=True)]
     odd = [one for one, kind in zip(files, found, strict=True) if kind != found[0]]
     if odd:
         raise ConversionError(
@@ -111,10 +111,11 @@ def _stacked(files: list[Path], path: Path, channels: str) -> Source:
             f"{found[0][1]}), the first is {odd[0].name}; import images of one kind"
         )
     source = Source(str(path), {}, {"": {}})
-    palettes = [_palette_of(one) for one in files] if _is_indexed(files[0]) else []
+    indexed = headers[0] is None and _is_indexed(files[0])
+    palettes = [_palette_of(one) for one in files] if indexed else []
     if palettes and any(one != palettes[0] for one in palettes):
         raise ConversionError(f"{path}: images have different palettes; convert them to RGB")
-    source.arrays["image"] = _frames(files, *found[0], channels, stacked=True)
+    source.arrays["image"] = _frames(files, headers, channels, stacked=True)
     if palettes:
         source.arrays["image"].attributes = {"palette": palettes[0]}
     names = np.array([os.path.relpath(one, path) for one in files], dtype=object)
@@ -181,6 +182,12 @@ def shape_and_dtype(file: Any, shown: str = "") -> tuple[tuple[int, ...], np.dty
     return (height, width, *bands), np.dtype(_MODES[mode])
 
 
+def _kind_of(path: Path, header: PictureHeader | None) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    if header is None or header.shape[0] * header.shape[1] > _MOST_PIXELS:
+        return shape_and_dtype(path)
+    return header.shape, header.dtype
+
+
 def _png_depth(file: Any) -> int:
     if hasattr(file, "seek"):
         file.seek(24)
@@ -210,8 +217,9 @@ def decoded(file: Any, shown: str = "") -> Any:
 
 
 def _frames(
-    files: list[Path], shape: tuple[int, ...], dtype: np.dtype[Any], channels: str, *, stacked: bool
+    files: list[Path], headers: list[PictureHeader | None], channels: str, *, stacked: bool
 ) -> SourceArray:
+    shape, dtype = _kind_of(files[0], headers[0])
     every: list[str | None] = ["y", "x", "c"]
     names = every[: len(shape)]
     first = channels == "first" and len(shape) == 3
@@ -237,10 +245,9 @@ def _frames(
     if len(shape) == 3:
         chunks[0 if first else 2] = shape[2]
     pictures = None
-    # imagecodecs leaves out axes of length 1, by which a row of pixels would be another picture.
-    plain = dtype == np.uint8 and not first and shape[2:] in ((), (3,)) and min(shape[:2]) > 1
-    if plain and all(map(_is_jpeg, files)):
-        pictures = _as_chunks(files, shape, stacked)
+    header = headers[0]
+    if header is not None and not first and all(one == header for one in headers):
+        pictures = as_chunks(files, header, stacked=stacked)
     return SourceArray(
         extent, dtype, read,
         chunks=(1, *chunks) if stacked else tuple(chunks),
@@ -251,32 +258,6 @@ def _frames(
     )  # fmt: skip
 
 
-def _is_jpeg(path: Path) -> bool:
-    with open(path, "rb") as file:
-        return file.read(3) == b"\xff\xd8\xff"
-
-
-def _as_chunks(files: list[Path], shape: tuple[int, ...], stacked: bool) -> Encoded:
-    """The files as chunks, byte for byte."""
-    outer = (1,) if stacked else ()
-    rest = (0,) * len(shape)
-
-    def find(coords: tuple[int, ...]) -> Part | None:
-        path = files[coords[0] if stacked else 0]
-        value = path.read_bytes()
-        return Part(coords, 0, len(value), value)
-
-    def listed() -> Iterator[Part]:
-        for number in range(len(files)):
-            part = find((number, *rest) if stacked else rest)
-            if part is not None:
-                yield part
-
-    file = OpenFile(files[0])
-    file.close()
-    return Encoded((*outer, *shape), None, {"id": "imagecodecs_jpeg"}, file, listed, find)
-
-
 def makes_folder(target: Path) -> bool:
     """Whether an export makes a folder of that name, and not one image."""
     return target.suffix.lower() not in SUFFIXES
@@ -285,7 +266,7 @@ def makes_folder(target: Path) -> bool:
 def save(node: Any, path: Path, job: Any, *, keep_chunks: bool = False) -> None:
     """Write an image of 2 or 3 axes, or a folder of numbered PNG files, one for each frame.
 
-    With ``keep_chunks``, chunks that are JPEG pictures become files, byte for byte, under the names
+    With ``keep_chunks``, chunks that are pictures become files, byte for byte, under the names
     that an import has stored.
     """
     array = job.arrays().get("image") if not hasattr(node, "shape") else node
@@ -338,7 +319,7 @@ def _save_chunks(node: Any, array: Any, path: Path, job: Any) -> None:
     whole = tuple(array.chunks) == (frame if single else (1, *frame))
     if not names or not is_image(names[0]) or names[1:] not in ([], ["crc32c"]) or not whole:
         raise ConversionError(
-            f"keep_chunks writes chunks that are one JPEG each, and the array has chunks of "
+            f"keep_chunks writes chunks that are one picture each, and the array has chunks of "
             f"{array.chunks} by {', '.join(names)}"
         )
     rest = (0,) * len(frame)
@@ -346,7 +327,8 @@ def _save_chunks(node: Any, array: Any, path: Path, job: Any) -> None:
         path.write_bytes(_stored(array, rest, checked))
         return
     path.mkdir()
-    for index, name in enumerate(_names_of(node, array.shape[0])):
+    suffix = _SUFFIX_OF.get(names[0].removeprefix("numcodecs."), ".jpg")
+    for index, name in enumerate(_names_of(node, array.shape[0], suffix)):
         file = path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(file, "xb") as made:
@@ -362,12 +344,12 @@ def _stored(array: Any, coords: tuple[int, ...], checked: bool) -> Any:
     return memoryview(value)[:-4] if checked else value
 
 
-def _names_of(node: Any, count: int) -> list[str]:
+def _names_of(node: Any, count: int, suffix: str) -> list[str]:
     """The names of the files, as an import has stored them, else numbers."""
     stored = None if hasattr(node, "shape") else node.get("name")
     if stored is None or stored.shape != (count,):
         digits = max(6, len(str(count)))
-        return [f"{index:0{digits}}.jpg" for index in range(count)]
+        return [f"{index:0{digits}}{suffix}" for index in range(count)]
     names = [str(name) for name in stored[:]]
     for name in names:
         pure = PurePath(name)

@@ -22,7 +22,7 @@ _MEANINGS = {
     "delimiter": "what separates columns",
     "dtype": "the data type, as NumPy writes it",
     "follow": "read what lies in other files, too",
-    "keep_chunks": "chunks that are JPEG pictures become files, byte for byte",
+    "keep_chunks": "chunks that are pictures become files, byte for byte",
     "labels": "folder: images lie in a folder for each label",
     "level": "of the compression, 0 to 9",
     "names": "the first line has the names of columns",

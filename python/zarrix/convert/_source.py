@@ -73,6 +73,8 @@ class Encoded:
         The chunks that the file says are stored, each as a `Part`.
     find : function
         The part of one chunk; None if it is missing.
+    files : sequence of tuple
+        Coordinates and path, if each chunk is a file.
     """
 
     chunks: tuple[int, ...]
@@ -81,6 +83,7 @@ class Encoded:
     file: OpenFile
     listed: Callable[[], Iterator[Part]]
     find: Callable[[tuple[int, ...]], Part | None]
+    files: Sequence[tuple[tuple[int, ...], Path]] = ()
 
     def parts(self) -> Iterator[Part]:
         """The chunks that are stored.

@@ -26,7 +26,7 @@ const ROOM: usize = 1 << 20;
 
 /// What a chunk is, and how it is encoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct PngSettings {
     pub(crate) height: u32,
     pub(crate) width: u32,
     /// 1 to 4: gray, with alpha, RGB, with alpha.
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
 
 /// One picture.
 #[derive(Debug)]
-pub(crate) struct Png(pub(crate) Settings);
+pub(crate) struct Png(pub(crate) PngSettings);
 
 fn corrupt(error: DecodingError) -> CodecError {
     match error {
@@ -56,9 +56,9 @@ fn swap(samples: &mut [u8]) {
 }
 
 /// Appends to a vector, or returns an error if there is no memory.
-struct Out<'a>(&'a mut Vec<u8>);
+struct Appended<'a>(&'a mut Vec<u8>);
 
-impl Write for Out<'_> {
+impl Write for Appended<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let refused = |error| std::io::Error::new(std::io::ErrorKind::OutOfMemory, error);
         self.0.append_slice(bytes).map_err(refused)?;
@@ -70,7 +70,7 @@ impl Write for Out<'_> {
     }
 }
 
-impl Settings {
+impl PngSettings {
     fn row(&self) -> usize {
         self.width as usize * self.channels as usize * self.sample as usize
     }
@@ -96,7 +96,7 @@ impl Settings {
 impl Png {
     /// A decoder whose header is that of the chunk.
     fn reader<'a>(&self, src: &'a [u8]) -> Result<Reader<Cursor<&'a [u8]>>> {
-        let Settings { height, width, .. } = self.0;
+        let PngSettings { height, width, .. } = self.0;
         let mut options = DecodeOptions::default();
         options.set_ignore_text_chunk(true);
         options.set_ignore_iccp_chunk(true);
@@ -165,7 +165,7 @@ impl Codec for Png {
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        let Settings { height, width, channels, sample, .. } = self.0;
+        let PngSettings { height, width, channels, sample, .. } = self.0;
         if decoded_bytes == self.0.bytes() {
             return Ok(());
         }
@@ -191,7 +191,7 @@ impl Codec for Png {
             codec: NAME,
             reason: error.to_string(),
         };
-        let mut encoder = Encoder::new(Out(dst), self.0.width, self.0.height);
+        let mut encoder = Encoder::new(Appended(dst), self.0.width, self.0.height);
         encoder.set_color(self.0.color());
         encoder.set_depth(self.0.depth());
         encoder.set_filter(Filter::Adaptive);
@@ -211,7 +211,7 @@ impl Codec for Png {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Settings { height, width, .. } = self.0;
+        let PngSettings { height, width, .. } = self.0;
         if dst.len() != self.0.bytes() {
             let reason = format!("{} bytes are not {height} x {width} pixels", dst.len());
             return Err(CodecError::corrupt(NAME, reason));

@@ -1,6 +1,6 @@
 //! WebP (RFC 9649), lossless or lossy, by libwebp: RGB, or RGB and alpha, of 8 bits.
 //!
-//! A stream is decoded only if its header has the size of the chunk. Of animations nothing is read.
+//! A stream is decoded only if its header has the size of the chunk. Animations are refused.
 //! In a lossless stream, the colors of transparent pixels are kept.
 
 use std::ffi::{c_int, c_void};
@@ -17,7 +17,7 @@ const NAME: &str = "webp";
 
 /// What a chunk is, and how it is encoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct WebpSettings {
     pub(crate) height: u32,
     pub(crate) width: u32,
     /// 3 or 4.
@@ -33,10 +33,10 @@ pub(crate) struct Settings {
 
 /// One picture.
 #[derive(Debug)]
-pub(crate) struct Webp(pub(crate) Settings);
+pub(crate) struct Webp(pub(crate) WebpSettings);
 
 /// What libwebp writes to.
-struct Out {
+struct Written {
     bytes: Vec<u8>,
     refused: bool,
 }
@@ -48,7 +48,7 @@ unsafe extern "C" fn write(
     picture: *const webp::WebPPicture,
 ) -> c_int {
     // SAFETY: the pointer is that of `Webp::encode`, which holds the output during the call.
-    let out = unsafe { &mut *(*picture).custom_ptr.cast::<Out>() };
+    let out = unsafe { &mut *(*picture).custom_ptr.cast::<Written>() };
     if length == 0 {
         return 1;
     }
@@ -72,7 +72,7 @@ fn other_version<T>((): ()) -> Result<T> {
     Err(CodecError::Unsupported { codec: NAME, reason: "libwebp has another version".to_owned() })
 }
 
-impl Settings {
+impl WebpSettings {
     fn row(&self) -> usize {
         self.width as usize * self.channels as usize
     }
@@ -102,7 +102,7 @@ impl Webp {
 
     /// Compares the header with the chunk.
     fn check_header(&self, src: &[u8], features: &mut webp::WebPBitstreamFeatures) -> Result<()> {
-        let Settings { height, width, channels, drops_alpha, .. } = self.0;
+        let WebpSettings { height, width, channels, drops_alpha, .. } = self.0;
         // SAFETY: the bytes are those of `src`, and the result has the type that is filled.
         let status = unsafe { webp::WebPGetFeatures(src.as_ptr(), src.len(), features) };
         if status != webp::VP8StatusCode::VP8_STATUS_OK {
@@ -141,7 +141,7 @@ impl Codec for Webp {
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        let Settings { height, width, channels, .. } = self.0;
+        let WebpSettings { height, width, channels, .. } = self.0;
         if decoded_bytes == self.0.bytes() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Codec for Webp {
         self.check_decoded(src.len())?;
         scratch.poll()?;
         let config = self.config()?;
-        let mut out = Out { bytes: std::mem::take(dst), refused: false };
+        let mut out = Written { bytes: std::mem::take(dst), refused: false };
         out.bytes.clear();
         let mut picture = Owned(webp::WebPPicture::new().or_else(other_version)?);
         picture.0.width = self.0.width as c_int;
@@ -196,7 +196,7 @@ impl Codec for Webp {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let Settings { height, width, channels, .. } = self.0;
+        let WebpSettings { height, width, channels, .. } = self.0;
         if dst.len() != self.0.bytes() {
             let reason = format!("{} bytes are not {height} x {width} pixels", dst.len());
             return Err(CodecError::corrupt(NAME, reason));

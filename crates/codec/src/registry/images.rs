@@ -12,8 +12,8 @@ use super::row::Input;
 use crate::codec::Codec;
 use crate::error::Result;
 use crate::image::jpeg::{Jpeg, Settings, Space};
-use crate::image::png::{self, Png};
-use crate::image::webp::{self, Webp};
+use crate::image::png::{Png, PngSettings};
+use crate::image::webp::{Webp, WebpSettings};
 
 pub(super) const JPEG_KEYS: &[&str] = &[
     "height",
@@ -40,18 +40,18 @@ const MOST_OF_WEBP: usize = 16383;
 /// In PNG, where more is a chunk that no machine decodes.
 const MOST_OF_PNG: usize = 1 << 24;
 
-fn side(options: &Options<'_>, key: &str, most: usize) -> Result<u32> {
+fn side(options: &Options<'_>, key: &str, limit: usize) -> Result<u32> {
     match options.size(key, 0)? {
-        length if (1..=most).contains(&length) => Ok(length as u32),
-        _ => Err(options.wrong(key, &format!("1 to {most}"))),
+        length if (1..=limit).contains(&length) => Ok(length as u32),
+        _ => Err(options.wrong(key, &format!("1 to {limit}"))),
     }
 }
 
-/// A whole number from `least` to `most`.
-fn within(options: &Options<'_>, key: &str, default: i32, least: i32, most: i32) -> Result<i32> {
+/// A whole number from `least` to `limit`.
+fn within(options: &Options<'_>, key: &str, default: i32, least: i32, limit: i32) -> Result<i32> {
     match options.int(key, default)? {
-        number if (least..=most).contains(&number) => Ok(number),
-        _ => Err(options.wrong(key, &format!("{least} to {most}"))),
+        number if (least..=limit).contains(&number) => Ok(number),
+        _ => Err(options.wrong(key, &format!("{least} to {limit}"))),
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
 }
 
 pub(super) fn png(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
-    Ok(Arc::new(Png(png::Settings {
+    Ok(Arc::new(Png(PngSettings {
         height: side(options, "height", MOST_OF_PNG)?,
         width: side(options, "width", MOST_OF_PNG)?,
         channels: within(options, "channels", 1, 1, 4)? as u32,
@@ -118,7 +118,7 @@ pub(super) fn png(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>
 }
 
 pub(super) fn webp(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
-    Ok(Arc::new(Webp(webp::Settings {
+    Ok(Arc::new(Webp(WebpSettings {
         height: side(options, "height", MOST_OF_WEBP)?,
         width: side(options, "width", MOST_OF_WEBP)?,
         channels: within(options, "channels", 3, 3, 4)? as u32,
