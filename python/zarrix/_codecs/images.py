@@ -309,7 +309,7 @@ def _check_picture(shape: tuple[int, ...], picture: Mapping[str, int] | None, sh
         )
 
 
-def _check_number(name: str, value: Any, least: int, most: int) -> None:
+def _check_number(name: str, value: Any, lowest: int, highest: int) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not least <= value <= most:
-        raise ValueError(f"has the {name} {value!r}; allowed are {least} to {most}")
+    if not is_number or not lowest <= value <= highest:
+        raise ValueError(f"has the {name} {value!r}; allowed are {lowest} to {highest}")
