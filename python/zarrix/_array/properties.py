@@ -285,6 +285,49 @@ class ArrayProperties(ArrayFacts):
         new.__setstate__({**state, **changed})
         return new
 
+    def reduced(self, factor: int) -> Self:
+        """A read-only view in which each picture has a smaller size, as its codec decodes it.
+
+        For chunks that are JPEG pictures. Elements are those of libjpeg's scaled decoding, as with
+        `PIL.Image.Image.draft`, and not means. The axes of the pictures have the length
+        ``ceil(n / factor)``. The view is an array for all reads: windows, loaders, the viewer.
+
+        Parameters
+        ----------
+        factor : {2, 4, 8}
+
+        Returns
+        -------
+        Array
+            With ``is_view`` true.
+
+        Raises
+        ------
+        ValueError
+            Chunks are not JPEG pictures, or their lengths are not multiples of the factor along an
+            axis with several chunks.
+
+        See Also
+        --------
+        zarrix.jobs.downsample : Stores a smaller copy of any array, with exact means.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> frames = np.zeros((2, 60, 80, 3), "u1")
+        >>> z = zarr.create_array({}, data=frames, chunks=(1, 60, 80, 3), compressors="jpeg:90")
+        >>> z.reduced(8).shape
+        (2, 8, 10, 3)
+        """
+        # Imported when called, for import time: few programs read smaller pictures.
+        from zarrix._array.reduced import metadata_of_reduced
+
+        seen = metadata_of_reduced(self._snapshot.metadata, factor)
+        new = self.__class__.__new__(self.__class__)
+        new.__setstate__(self.__getstate__())
+        new._reopen(seen, read_only=True)
+        return new
+
     @property
     def store_path(self) -> StorePath:
         """The store, and the path in it."""

@@ -151,7 +151,11 @@ def jpeg(config: Config, dtype: DType, shape: tuple[int, ...], new: bool) -> Bou
     native = dtype == UINT8 and all(
         given.pop(key, None) in usual for key, usual in _OF_LIBJPEG.items()
     )
+    smaller = given.pop("reduced", None)
     picture = _picture(shape, given.pop("squeeze", None), (1, 3), _OF_JPEG)
+    if smaller and picture:
+        # A view of smaller pictures, whose streams have the size in the configuration.
+        picture.update(zip(("reduction", "height", "width"), smaller, strict=True))
     subsampling = _subsampling(given.pop("subsampling", "420"))
     spaces = _spaces(given)
     if new:
@@ -178,6 +182,7 @@ def jpeg_draft(config: Config, dtype: DType, shape: tuple[int, ...], new: bool) 
     space = config.get("encoded_color_space", "ycbcr")
     factors = config.get("subsampling", [[1, 1]])
     found: dict[str, Any] = {"level": config.get("quality", 95), "subsampling": None}
+    found["reduced"] = config.get("reduced")
     if space not in ("ycbcr", "rgb", "grayscale"):
         raise ValueError(
             f"has 'encoded_color_space' = {space!r}; allowed are ycbcr, rgb, grayscale"

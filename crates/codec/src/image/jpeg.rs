@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) tables: Vec<u8>,
     /// The bytes before a chunk that make it a stream.
     pub(crate) header: Vec<u8>,
+    /// 1, or 2, 4 or 8: the chunk has the picture with each side divided by it, for reading only.
+    pub(crate) reduction: u32,
 }
 
 /// One picture of 8 bits, gray or of three components.
@@ -136,7 +138,7 @@ fn text(message: &[u8; MESSAGE]) -> String {
 
 impl Jpeg {
     fn bytes(&self) -> usize {
-        self.0.height as usize * self.0.row_bytes()
+        self.0.rows() * self.0.row_bytes()
     }
 
     /// Decodes a window of a stream of `height` rows to `out`, with the chunk's bytes of a row from
@@ -166,7 +168,7 @@ impl Jpeg {
             stored_space: settings.stored_space.map_or(-1, |space| space as i32),
             space: settings.space as i32,
             first_restart: first_restart as i32,
-            reduction: 1,
+            reduction: settings.reduction,
             left: window.columns.start as u32,
             columns: columns as u32,
             top: window.rows.start as u32,
@@ -215,7 +217,7 @@ impl Jpeg {
     /// The bands for `rows`, if they are less than the picture.
     fn cut(&self, src: &[u8], rows: &Range<usize>) -> Option<(Bands, Cut)> {
         let height = self.0.height as usize;
-        if rows.len() == height {
+        if rows.len() == height || self.0.reduction > 1 {
             return None;
         }
         let bands = Bands::of(src)?;
@@ -231,8 +233,17 @@ impl Jpeg {
 }
 
 impl Settings {
+    /// Rows and columns that are decoded.
+    fn rows(&self) -> usize {
+        self.height.div_ceil(self.reduction) as usize
+    }
+
+    fn columns(&self) -> usize {
+        self.width.div_ceil(self.reduction) as usize
+    }
+
     fn row_bytes(&self) -> usize {
-        self.width as usize * self.channels as usize
+        self.columns() * self.channels as usize
     }
 
     /// More than any stream of this encoder: 6 bytes for each pixel of whole MCUs, as libjpeg-turbo
@@ -254,7 +265,7 @@ impl Codec for Jpeg {
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        let Settings { height, width, channels, .. } = self.0;
+        let (height, width, channels) = (self.0.rows(), self.0.columns(), self.0.channels);
         if decoded_bytes == self.bytes() {
             return Ok(());
         }
@@ -277,12 +288,16 @@ impl Codec for Jpeg {
     }
 
     fn picture(&self) -> Option<&dyn Picture> {
-        Some(self)
+        (self.0.reduction == 1).then_some(self as &dyn Picture)
     }
 
     fn encode(&self, src: &[u8], dst: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let settings = &self.0;
         self.check_decoded(src.len())?;
+        if settings.reduction > 1 {
+            let reason = "smaller copies of pictures are read-only".to_owned();
+            return Err(CodecError::Encode { codec: NAME, reason });
+        }
         scratch.poll()?;
         let gray = settings.channels == 1;
         let stored = settings.stored_space.unwrap_or(if gray { Space::Gray } else { Space::YCbCr });
@@ -321,7 +336,7 @@ impl Codec for Jpeg {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let (height, width) = (self.0.height as usize, self.0.width as usize);
+        let (height, width) = (self.0.rows(), self.0.columns());
         if dst.len() != self.bytes() {
             let reason = format!("{} bytes are not {height} x {width} pixels", dst.len());
             return Err(CodecError::corrupt(NAME, reason));

@@ -26,6 +26,7 @@ pub(super) const JPEG_KEYS: &[&str] = &[
     "space",
     "tables",
     "header",
+    "reduction",
 ];
 
 pub(super) const PNG_KEYS: &[&str] = &["height", "width", "channels", "sample", "level"];
@@ -93,7 +94,12 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
         "410" => (4, 2),
         _ => return Err(options.wrong("subsampling", "444, 422, 420, 440, 411 or 410")),
     };
+    let reduction = match options.size("reduction", 1)? {
+        reduction @ (1 | 2 | 4 | 8) => reduction as u32,
+        _ => return Err(options.wrong("reduction", "1, 2, 4 or 8")),
+    };
     Ok(Arc::new(Jpeg(Settings {
+        reduction,
         height: side(options, "height", MOST_OF_JPEG)?,
         width: side(options, "width", MOST_OF_JPEG)?,
         channels,
