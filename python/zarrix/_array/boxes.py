@@ -17,7 +17,9 @@ import numpy as np
 from zarrix import _engine
 from zarrix._array.box_index import BoxIndex, SortedList, cut_axis
 from zarrix._array.stored import chunk_key
+from zarrix._errors import ZarrixError
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._stores.keys import key_of
 
 __all__ = ["MOST_AT_ONCE", "BoxesIO", "OpenBox"]
 
@@ -155,6 +157,8 @@ class BoxesIO:
     index : BoxIndex
     opened : function
         From the numbers of boxes to an `OpenBox` for each; None for one that is missing.
+    path : str
+        Of the whole in its store.
     """
 
     def __init__(
@@ -163,7 +167,9 @@ class BoxesIO:
         fill: Any,
         index: BoxIndex,
         opened: Callable[[Sequence[int]], list[OpenBox | None]],
+        path: str = "",
     ) -> None:
+        self._path = path
         self.shape, self.dtype, self.fill = metadata.shape, metadata.dtype, fill
         self._metadata, self.index, self._opened = metadata, index, opened
         self._has_holes = index.covered != math.prod(self.shape)
@@ -396,8 +402,33 @@ class BoxesIO:
     def stored_chunks(self, among: Sequence[str] | None = None) -> list[tuple[str, list[int]]]:
         """Key and coordinates of every chunk; none is stored by itself."""
         every = itertools.product(*map(range, self._counts()))
-        found = [(chunk_key(self._metadata, coords), [*coords]) for coords in every]
-        return found if among is None else [one for one in found if one[0] in {*among}]
+        found = [
+            (key_of(self._path, chunk_key(self._metadata, coords)), [*coords]) for coords in every
+        ]
+        names = None if among is None else {*among}
+        return found if names is None else [one for one in found if one[0] in names]
+
+    def verify(
+        self,
+        watcher: Callable[[int], object] | None = None,
+        among: Sequence[str] | None = None,
+    ) -> tuple[int, int, list[tuple[str, str]], list[tuple[str, int]]]:
+        """Read every chunk, as the engine's array does, and drop the result."""
+        broken: list[tuple[str, str]] = []
+        chunks = self.stored_chunks(among)
+        nbytes = 0
+        for number, (key, coords) in enumerate(chunks):
+            region = self._metadata.chunk_region(tuple(coords))
+            axes = tuple((part.start, 1, part.stop - part.start) for part in region)
+            values = np.empty([axis[2] for axis in axes], self.dtype)
+            try:
+                self.read(axes, values)
+            except (ZarrixError, OSError) as error:
+                broken.append((key, str(error)))
+            nbytes += values.nbytes
+            if watcher is not None:
+                watcher(number + 1)
+        return len(chunks), nbytes, broken, []
 
     def _counts(self) -> list[int]:
         grid = zip(self._metadata.grid, self.shape, strict=True)

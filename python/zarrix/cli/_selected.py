@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from zarrix.cli._failures import UsageError
-from zarrix.cli._path import open_path, store_of
+from zarrix.cli._path import open_path, split, store_of
 
 __all__ = ["array_at", "key_in", "node_at", "part_of", "source_at", "store_at", "written"]
 
@@ -94,7 +94,10 @@ def node_at(path: str, options: Mapping[str, Any] | None, labels: str) -> Any:
 
 def source_at(path: str, options: Mapping[str, Any] | None, labels: str) -> Any:
     """What the functions of `zarrix.jobs` take for a path, or for the part with these labels."""
-    return node_at(path, options, labels) if labels else store_of(path, options)
+    if labels or split(path)[1]:
+        # Part of a node, or a node inside of a file.
+        return node_at(path, options, labels)
+    return store_of(path, options)
 
 
 def store_at(

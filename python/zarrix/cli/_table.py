@@ -57,6 +57,7 @@ VERBS: dict[str, Verb] = {
     "pyramid": Verb("copy", "write smaller copies of an image, with OME-Zarr metadata"),
     "append": Verb("copy", "add rows of groups and files, by the labels of a coordinate"),
     "stack": Verb("copy", "make one array of many files, one after the other"),
+    "virtual": Verb("copy", "show many arrays and files as one, without a copy"),
     "map": Verb("copy", "compute an array from blocks of others by a function of Python"),
     "consolidate": Verb("copy", "write all metadata of a hierarchy to one document"),
     "migrate": Verb("copy", "change a hierarchy from Zarr v2 to v3 or back"),

@@ -8,6 +8,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -98,7 +100,7 @@ class _Reader:
     def sources(self, value: Any) -> list[Source]:
         if not isinstance(value, list):
             self.refuse("'sources' is not a list")
-        if not all(isinstance(one, list) and len(one) == 3 for one in value):
+        if not _are_lists(value, 3):
             self.refuse("a source is not [location, format, check]")
         # By columns: a list may have a source for each of 100,000 pieces.
         locations, formats, checks = [*zip(*value, strict=True)] or ((), (), ())
@@ -106,12 +108,10 @@ class _Reader:
             self.refuse("the location of a source is not a path or a URL")
         if not set(map(type, formats)) <= {str} or not set(map(type, checks)) <= {str, type(None)}:
             self.refuse("a source is not [location, format, check]")
-        return [*map(Source._make, value)]
+        return [*map(partial(tuple.__new__, Source), value)]
 
     def table(self, rows: Any, shape: tuple[int, ...], sources: int) -> Table:
-        if not isinstance(rows, list) or not all(
-            isinstance(row, list) and len(row) == 6 for row in rows
-        ):
+        if not isinstance(rows, list) or not _are_lists(rows, 6):
             self.refuse("a piece is not [source, path, start, shape, check, more]")
         columns = [list(one) for one in zip(*rows, strict=True)] or [[] for _ in range(6)]
         numbers, paths, starts, shapes, checks, more = columns
@@ -122,14 +122,16 @@ class _Reader:
         if not set(map(type, paths)) <= {str}:
             self.refuse("the path of a piece is not a text")
         known = {path: self._path(path) for path in set(paths)}
-        paths = [known[path] for path in paths]
+        paths = [*map(known.__getitem__, paths)]
         if not set(map(type, checks)) <= {str, type(None)}:
             self.refuse("the check of a piece is not a text")
         corners = [self._corners(one, len(shape)) for one in (starts, shapes)]
         ends = corners[0] + corners[1]
         if len(rows) and ((corners[0] < 0) | (corners[1] < 0) | (ends > np.array(shape))).any():
             self.refuse(f"a piece does not lie in the shape {shape}")
-        kept = [NOTHING_MORE if one == {} else self._more(one, len(shape)) for one in more]
+        kept = [NOTHING_MORE] * len(rows)
+        if any(more) or not set(map(type, more)) <= {dict}:
+            kept = [NOTHING_MORE if one == {} else self._more(one, len(shape)) for one in more]
         if first_overlap(corners[0], ends) is not None:
             self.refuse("two pieces overlap")
         return Table(shape, (numbers, paths, *corners, checks, kept))
@@ -141,15 +143,14 @@ class _Reader:
             self.refuse(str(error))
 
     def _corners(self, rows: list[Any], ndim: int) -> Any:
-        try:
-            found = np.array(rows)
-        except (ValueError, OverflowError):
-            self.refuse("starts and shapes of pieces differ in length")
-        if not rows:
-            return np.zeros((0, ndim), np.int64)
-        if found.shape != (len(rows), ndim) or (found.size and found.dtype != np.int64):
+        numbers = [*chain.from_iterable(rows)] if _are_lists(rows, ndim) else [None]
+        if not set(map(type, numbers)) <= {int}:
             self.refuse(f"starts and shapes of pieces are {ndim} integers of 64 bits each")
-        return found.astype(np.int64).reshape(len(rows), ndim)
+        try:
+            found = np.fromiter(numbers, np.int64, len(numbers))
+        except OverflowError:
+            self.refuse(f"starts and shapes of pieces are {ndim} integers of 64 bits each")
+        return found.reshape(len(rows), ndim)
 
     def _more(self, more: Any, ndim: int) -> Mapping[str, Any]:
         if not isinstance(more, dict) or not more.keys() <= _MEMBERS:
@@ -180,6 +181,10 @@ class _Reader:
             found = None
         if found is None or found.hasobject:
             self.refuse(f"'dtype' of a piece is {shorten(name)}")
+
+
+def _are_lists(values: list[Any], length: int) -> bool:
+    return set(map(type, values)) <= {list} and set(map(len, values)) <= {length}
 
 
 def _is_int(value: Any) -> bool:

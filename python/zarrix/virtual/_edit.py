@@ -138,13 +138,15 @@ def edit(
     *,
     append: Any = (),
     prepend: Any = (),
+    drop: int | slice | None = None,
+    replace: Mapping[int, Any] | None = None,
     window: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Array:
-    """Another virtual array, with pieces behind or before those of this one.
+    """Another virtual array, with pieces added, dropped or replaced.
 
     Only new pieces are opened. They have to fit as those of `concat` do, or those of `stack` if the
-    array was stacked.
+    array was stacked. Groups are joined again: ``join([group, "new.nc"], "time")``.
 
     Parameters
     ----------
@@ -152,6 +154,10 @@ def edit(
         A virtual array whose pieces lie behind one another along one axis.
     append, prepend : sources, optional
         As for `concat`.
+    drop : int or slice, optional
+        Which pieces are left out, by their numbers in `pieces`. What follows moves up.
+    replace : mapping of int to source, optional
+        What comes in the place of a piece; it may have another length along the axis.
     window : int, optional
         The length of the result along that axis: of the longer array, its last so many elements.
     storage_options : mapping, optional
@@ -164,7 +170,9 @@ def edit(
     Raises
     ------
     VirtualError
-        A piece does not fit, or the pieces do not lie along one axis.
+        A piece does not fit, is both dropped and replaced, or the pieces do not lie along one axis.
+    IndexError
+        There is no piece of that number.
 
     Examples
     --------
@@ -175,27 +183,70 @@ def edit(
     >>> series = virtual.concat(["day0.npy", "day1.npy"])
     >>> virtual.edit(series, append="day2.npy", window=3)[...]
     array([11, 20, 21])
+    >>> virtual.edit(series, drop=0, replace={1: "day2.npy"})[...]
+    array([20, 21])
     """
     table = store_of(array).tables[_path_of(array)]
     axis = table.index.axis
     if axis is None:
         raise VirtualError(f"the pieces of {array!r} do not lie along one axis; list them anew")
     is_stacked = len(table) > 0 and all(axis not in _axes(row) for row in table.rows()[:1])
-    parts: list[Any] = []
-    for some in (prepend, None, append):
-        if some is None:
-            parts.append(array)
-        elif not isinstance(some, list | tuple) or len(some):
-            if is_stacked:
-                parts.append(stack(some, axis, storage_options=storage_options))
-            else:
-                parts += [some] if isinstance(some, str) or hasattr(some, "__fspath__") else some
+
+    def added(sources: Any) -> list[Any]:
+        if isinstance(sources, list | tuple) and not len(sources):
+            return []
+        if is_stacked:
+            return [stack(sources, axis, storage_options=storage_options)]
+        is_one = isinstance(sources, str) or hasattr(sources, "__fspath__")
+        return [sources] if is_one else [*sources]
+
+    kept = _kept(array, axis, drop, {n: added([one]) for n, one in (replace or {}).items()})
+    parts = [*added(prepend), *kept, *added(append)]
+    if not parts:
+        raise VirtualError(f"no piece of {array!r} is left")
     longer = concat(parts, axis, storage_options=storage_options)
     length = longer.shape[axis]
     if window is None or length <= window:
         return longer
-    last = (slice(None),) * axis + (slice(length - window, None),)
-    return concat([longer.lazy[last]], axis)
+    return concat([_part(longer, axis, length - window, length)], axis)
+
+
+def _kept(
+    array: Array, axis: int, drop: int | slice | None, new: Mapping[int, list[Any]]
+) -> list[Any]:
+    """What is left of an array, with new sources in the place of some pieces."""
+    table = store_of(array).tables[array.path]
+    numbers = range(len(table))
+    if isinstance(drop, slice):
+        dropped = {*numbers[drop]}
+    else:
+        dropped = set() if drop is None else {_number(numbers, drop, array)}
+    replaced = {_number(numbers, number, array): sources for number, sources in new.items()}
+    both = sorted(dropped & replaced.keys())
+    if both:
+        raise VirtualError(f"piece {both[0]} of {array!r} is both dropped and replaced")
+    starts = table.starts[:, axis].tolist()
+    stops = (table.starts + table.shapes)[:, axis].tolist()
+    parts: list[Any] = []
+    at = 0
+    for number in sorted({*dropped, *replaced}):
+        if at < starts[number]:
+            parts.append(_part(array, axis, at, starts[number]))
+        parts += replaced.get(number, [])
+        at = stops[number]
+    if at == 0 and not parts:
+        return [array] if not dropped else [_part(array, axis, 0, array.shape[axis])]
+    return [*parts, _part(array, axis, at, array.shape[axis])] if at < array.shape[axis] else parts
+
+
+def _number(numbers: range, number: int, array: Array) -> int:
+    if not -len(numbers) <= number < len(numbers):
+        raise IndexError(f"{array!r} has {len(numbers)} pieces, and none of number {number}")
+    return numbers[number]
+
+
+def _part(array: Array, axis: int, start: int, stop: int) -> Any:
+    return array.lazy[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def _axes(row: Row) -> Sequence[Any]:

@@ -25,6 +25,7 @@ from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.registry import SERVER_SCHEMES
+from zarrix._stores.sites import Site, of_file
 from zarrix.convert._file_store import FileStore, reopened
 from zarrix.virtual._table import Source
 
@@ -171,6 +172,19 @@ class Opener:
             if len(places) == 1:
                 return [(Location(as_store({})), None)]
             return [one for each in places for one in self._found([each])]
+
+    def sites(self) -> list[Site]:
+        """Where the sources are; nothing is opened."""
+        found: list[Site] = []
+        for number, source in enumerate(self.sources):
+            location = source.location
+            if location is None:
+                found += self.live[number]._sites("") if number in self.live else []
+            elif is_url(location):
+                found += self.own.get(number, self.targets).sites(location)
+            else:
+                found += of_file(os.path.join(self.home, location))
+        return found
 
     def told(self, number: int, path: str) -> str:
         """A piece, for messages."""

@@ -1,11 +1,13 @@
-"""A virtual array or group as a read-only store: documents, and no chunks.
+"""A virtual array or group as a read-only store: its documents are stored, and its chunks are not.
 
 Arrays that are opened in it read through `zarrix._array.boxes.BoxesIO`, so that everything that
-takes an array or a group takes these.
+takes an array or a group takes these. What copies or serves keys gets chunks that are made of the
+elements.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,9 +16,14 @@ import numpy as np
 from zarrix._array.access import io_of, location_of, metadata_of
 from zarrix._array.array import Array
 from zarrix._array.boxes import BoxesIO, OpenBox
+from zarrix._array.stored import chunk_key
 from zarrix._errors import PieceChangedError, PieceNotFoundError
+from zarrix._metadata import v3
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._selection.values import fill_element
+from zarrix._stores.keys import ZARR_JSON, key_of
+from zarrix._stores.memory import MemoryStore
 from zarrix._stores.python import PythonStore
 from zarrix._stores.sites import Site, of_file
 from zarrix.virtual._decode import Decode
@@ -25,6 +32,7 @@ from zarrix.virtual._table import Table
 
 __all__ = ["Boxes", "VirtualStore", "box_of"]
 
+_NUMBER = re.compile(r"\d+")
 _MOST_OPEN = 16_384
 _MOST_FILES = 256
 
@@ -149,6 +157,7 @@ class VirtualStore(PythonStore):
         self._values, self.tables, self.opener, self.path = dict(values), dict(tables), opener, path
         self._readers: dict[str, BoxesIO] = {}
         self.boxes: dict[str, Boxes] = {}
+        self._parsed: dict[str, ArrayMetadata] = {}
 
     @property
     def stored_values(self) -> Mapping[str, bytes]:
@@ -167,12 +176,56 @@ class VirtualStore(PythonStore):
         if found is None or found.dtype != metadata.dtype:
             boxes = self.boxes[path] = Boxes(table, self.opener, metadata.dtype)
             fill = fill_element(metadata.dtype, metadata.fill_value)
-            found = BoxesIO(metadata, fill, table.index, boxes)
+            found = BoxesIO(metadata, fill, table.index, boxes, path)
             self._readers[path] = found
         return found
 
     def _read(self, key: str) -> bytes | None:
-        return self._values.get(key)
+        found = self._values.get(key)
+        if found is not None:
+            return found
+        chunk = self._chunk(key)
+        return None if chunk is None else self._encoded(*chunk)
+
+    def _chunk(self, key: str) -> tuple[str, tuple[int, ...]] | None:
+        """The path of the array of a chunk's key, and its coordinates."""
+        for path in self.tables:
+            begin = f"{path}/" if path else ""
+            if not key.startswith(begin):
+                continue
+            metadata = self._metadata(path)
+            numbers = _NUMBER.findall(key[len(begin) :])
+            coords = tuple(map(int, numbers[max(0, len(numbers) - len(metadata.shape)) :]))
+            if len(coords) != len(metadata.shape):
+                continue
+            grid = zip(metadata.grid, metadata.shape, strict=True)
+            counts = (axis.count(size) for axis, size in grid)
+            is_inside = all(n < count for n, count in zip(coords, counts, strict=True))
+            if is_inside and key_of(path, chunk_key(metadata, coords)) == key:
+                return path, coords
+        return None
+
+    def _metadata(self, path: str) -> ArrayMetadata:
+        found = self._parsed.get(path)
+        if found is None:
+            key = key_of(path, ZARR_JSON)
+            found = self._parsed[path] = v3.parse_array(self._values[key], key)
+        return found
+
+    def _encoded(self, path: str, coords: tuple[int, ...]) -> bytes:
+        """A chunk for those who copy keys, and not elements; reads do not come here."""
+        metadata = self._metadata(path)
+        extents = [axis.chunk(n) for axis, n in zip(metadata.grid, coords, strict=True)]
+        lengths = [extent.end - extent.begin for extent in extents]
+        document = dict(json_loads(self._values[key_of(path, ZARR_JSON)]))
+        document["shape"] = lengths
+        document["chunk_grid"] = {"name": "regular", "configuration": {"chunk_shape": lengths}}
+        scratch = MemoryStore()
+        scratch[ZARR_JSON] = json_dumps(document)
+        one = Array(scratch, write_empty_chunks=True)
+        region = metadata.chunk_region(coords)
+        one[tuple(slice(0, part.stop - part.start) for part in region)] = self.array(path)[region]
+        return bytes(scratch[chunk_key(metadata_of(one), (0,) * len(coords))])
 
     def _put(self, key: str, value: bytes, fsync: bool) -> None:
         self._forbid_changes()
@@ -183,10 +236,29 @@ class VirtualStore(PythonStore):
 
     def _list(self, prefix: str) -> list[str]:
         start = f"{prefix}/" if prefix else ""
-        return [key for key in self._values if key.startswith(start)]
+        found = [key for key in self._values if key.startswith(start)]
+        for path in self.tables:
+            if f"{path}/".startswith(start) or not path or path == prefix:
+                chunks = self._array_io(path, self._metadata(path)).stored_chunks()
+                keys = (key for key, _ in chunks)
+                found += [key for key in keys if key.startswith(start)]
+        return found
+
+    def _list_dir(self, prefix: str) -> tuple[list[str], list[str]]:
+        """The document of an array, or the members of a group: chunks are not looked at."""
+        start = f"{prefix}/" if prefix else ""
+        inside = [key[len(start) :] for key in self._values if key.startswith(start)]
+        if prefix in self.tables or any(prefix.startswith(f"{path}/") for path in self.tables):
+            return super()._list_dir(prefix)
+        return (
+            [key for key in inside if "/" not in key],
+            sorted({key.partition("/")[0] for key in inside if "/" in key}),
+        )
 
     def _sites(self, path: str) -> list[Site]:
-        return of_file(self.path) if self.path else super()._sites(path)
+        """The document, and everything that has pieces."""
+        found = of_file(self.path) if self.path else super()._sites(path)
+        return [*found, *self.opener.sites()]
 
     def _label(self) -> str:
         return repr(self.path) if self.path else f"of {len(self.tables)} arrays"
