@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping
-from functools import partial
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -22,14 +21,14 @@ from zarrix._metadata.json import json_loads
 from zarrix._stores.keys import ZARR_JSON, key_of
 from zarrix._stores.path import normalize_storage_path
 from zarrix.virtual._overlap import first_overlap
-from zarrix.virtual._table import NOTHING_MORE, Source, Table
+from zarrix.virtual._table import NOTHING_MORE, Source, SourceRows, Table
 
 __all__ = ["Parsed", "parsed", "written"]
 
 _INT64 = 2**63
 _MEMBERS = frozenset(("from", "step", "axes", "dtype", "scale", "offset", "nan", "fill"))
 
-Parsed = tuple[list[Source], dict[str, bytes], dict[str, Table]]
+Parsed = tuple[SourceRows, dict[str, bytes], dict[str, Table]]
 """Sources, stored values by key, and pieces by the path of their array."""
 
 
@@ -97,7 +96,7 @@ class _Reader:
     def refuse(self, why: str) -> NoReturn:
         raise CorruptStoreError(f"{self.label} is not a list of a virtual array: {why}")
 
-    def sources(self, value: Any) -> list[Source]:
+    def sources(self, value: Any) -> SourceRows:
         if not isinstance(value, list):
             self.refuse("'sources' is not a list")
         if not _are_lists(value, 3):
@@ -108,7 +107,7 @@ class _Reader:
             self.refuse("the location of a source is not a path or a URL")
         if not set(map(type, formats)) <= {str} or not set(map(type, checks)) <= {str, type(None)}:
             self.refuse("a source is not [location, format, check]")
-        return [*map(partial(tuple.__new__, Source), value)]
+        return SourceRows(value)
 
     def table(self, rows: Any, shape: tuple[int, ...], sources: int) -> Table:
         if not isinstance(rows, list) or not _are_lists(rows, 6):

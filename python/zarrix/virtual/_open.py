@@ -207,7 +207,8 @@ def _opened(
             "this is intended"
         )
     with _uncollected():
-        sources, values, tables = parsed(value, shown)
+        listed, values, tables = parsed(value, shown)
+    sources: Sequence[Source] = listed
     if is_remote:
         for source in sources:
             location = source.location or ""

@@ -43,7 +43,7 @@ class Opener:
 
     Parameters
     ----------
-    sources : list of Source
+    sources : sequence of Source
     targets : Targets
         Which URLs may be read, and with which options.
     home : str
@@ -54,7 +54,7 @@ class Opener:
 
     def __init__(
         self,
-        sources: list[Source],
+        sources: Sequence[Source],
         targets: Targets,
         home: str = "",
         live: Mapping[int, Store] | None = None,

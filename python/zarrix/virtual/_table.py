@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-__all__ = ["NOTHING_MORE", "Row", "Source", "Table"]
+__all__ = ["NOTHING_MORE", "Row", "Source", "SourceRows", "Table"]
 
 NOTHING_MORE: Mapping[str, Any] = {}
 """What a piece without anything special has in its last column; one value for all."""
@@ -36,6 +36,25 @@ class Source(NamedTuple):
     location: str | None
     format: str
     check: str | None = None
+
+
+class SourceRows(Sequence[Source]):
+    """The sources of a document, each made when it is asked for.
+
+    Parameters
+    ----------
+    rows : list of [location, format, check]
+        Checked already.
+    """
+
+    def __init__(self, rows: list[list[Any]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, number: Any) -> Any:
+        return Source(*self._rows[number])
 
 
 class Row(NamedTuple):
