@@ -326,7 +326,9 @@ def parse_array(document: Any, label: str = ZARR_JSON) -> ArrayMetadata:
     _check_node(members, "array", _KNOWN_KEYS, label)
     transformers = members.get("storage_transformers") or []
     if transformers:
-        names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
+        names = transformers
+        if isinstance(transformers, list):
+            names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
         raise _wrong(
             label,
             "storage_transformers",
