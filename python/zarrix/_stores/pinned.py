@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -66,6 +68,20 @@ class PinnedStore(EngineStore):
         # How many axes an array has is not needed to read it.
         spaces = [(path, 0, space) for path, space in self._spaces.items()]
         return engine.at_version(f"{self.version}:{self._mark}", self._firsts, spaces, self._load)
+
+    def chunks_of(self, path: str, axes: int) -> dict[str, tuple[str, str]]:
+        """The tags and versions of an array's chunks, by canonical keys relative to it."""
+        start = f"{path}/" if path else ""
+        is_chunk = re.compile("/".join(["c", *[r"\d+"] * axes])).fullmatch
+        found: dict[str, tuple[str, str]] = {}
+        for number in range(max(0, bisect_right(self._firsts, start) - 1), len(self._firsts)):
+            if self._firsts[number] > start and not self._firsts[number].startswith(start):
+                break
+            for key, _, tag, version in self._load(number):
+                name = key.removeprefix(start)
+                if key.startswith(start) and is_chunk(name):
+                    found[name] = (tag, version)
+        return found
 
     def _sites(self, path: str) -> list[Site]:
         return self._live._sites(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ from zarrix._metadata.merged import bare, encoded
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._runtime.new_files import sync_folder
+from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     ARRAY_DOCUMENT,
     DOCUMENTS,
@@ -32,24 +33,33 @@ from zarrix._stores.keys import (
     ZARR_JSON,
     ZARRAY,
     ZATTRS,
+    ZGROUP,
     key_of,
 )
 from zarrix._stores.labels import describe, place
 from zarrix._stores.local import LocalStore
 from zarrix._stores.path import normalize_storage_path
+from zarrix._stores.pinned import PinnedStore
 from zarrix.commits._commit import commit
+from zarrix.commits._spaces import KeySpace, parse_space
 from zarrix.operate._place import locate
 from zarrix.versions._catalogue import Version, find_version
 from zarrix.versions._diff import LIVE, compare
 from zarrix.versions._documents import is_array, node_of, read_documents, spaces_of
-from zarrix.versions._home import Home
+from zarrix.versions._home import Home, ServerHome
 from zarrix.versions._names import partial_name
+from zarrix.versions._objects import pinned
 from zarrix.versions._snapshot import snapshot
 
 __all__ = ["Restored", "restore_version"]
 
 Nodes = dict[str, dict[str, bytes]]
 """By the path of a node: its documents by name."""
+
+Source = LocalStore | PinnedStore
+"""The store of a version."""
+
+_NO_ATTRIBUTES: dict[str, dict[str, Any]] = {ZARR_JSON: {"attributes": {}}, ZGROUP: {}}
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,7 @@ class Restored:
 
 
 def restore_version(
-    home: Home,
+    home: Home | ServerHome,
     name: str,
     paths: Collection[str] | None,
     *,
@@ -120,36 +130,63 @@ def restore_version(
 ) -> Restored:
     """Make a version the present content."""
     version = find_version(home.versions, name, home.folder)
-    source = LocalStore(os.path.join(home.folder, version.name))
+    source: Source
+    if isinstance(home, ServerHome):
+        source = pinned(home, version.name, version.pages, version.spaces)
+    else:
+        source = LocalStore(os.path.join(home.folder, version.name))
     message = f"restore {version.name}" if message is None else message
+    created: list[str] = []
     if locate(home.live).find() is None:
-        return _from_nothing(home, version, source, paths, dry_run)
+        if paths is not None:
+            raise PathNotFoundError(
+                f"there is no hierarchy at {home.root!r}, so that parts of {version.name!r} have "
+                "no place in it; restore it without paths"
+            )
+        if dry_run:
+            return Restored(version.name, created=_paths_in(source))
+        if isinstance(home, Home):
+            return _from_nothing(home, version, source.path)
+        assert isinstance(source, PinnedStore)
+        _make_root(home, source)
+        created, keep = [""], None
     if dry_run:
         return _Change(home, version, source, paths).done
     if keep is not None:
-        snapshot(home.live, keep, message=f"before {message}", versions=home.folder)
+        beside = home.folder if isinstance(home, Home) else home.versions
+        snapshot(home.live, keep, message=f"before {message}", versions=beside)
     with commit(home.live, message=message) as node:
         change = _Change(home, version, source, paths)
         change.make(node.store)
-    return change.done
+    return replace(change.done, created=[*created, *change.done.created])
 
 
-def _from_nothing(
-    home: Home, version: Version, source: LocalStore, paths: Collection[str] | None, dry_run: bool
-) -> Restored:
-    """The hierarchy is gone: a folder is made, and gets its name when it is complete."""
-    if paths is not None:
-        raise PathNotFoundError(
-            f"there is no hierarchy at {home.root!r}, so that parts of {version.name!r} have no "
-            "place in it; restore it without paths"
-        )
+def _paths_in(source: Source) -> list[str]:
+    return sorted({node_of(key) for key in read_documents(source)})
+
+
+def _make_root(home: ServerHome, source: PinnedStore) -> None:
+    """The hierarchy is gone from a bucket: an empty group is made, which a commit fills."""
     documents = read_documents(source)
+    if is_array("", documents):
+        raise NotAtomicError(
+            f"{home.root}: the version is an array without a group, and on a server only groups "
+            f"are restored; copy it with zarrix.copy_store({source.path!r}, ...)"
+        )
+    for name in (ZARR_JSON, ZGROUP):
+        if name in documents:
+            members = bare(json_loads(documents[name], place(home.live, name)))
+            # Another process may restore it, too.
+            home.live.put_if(name, encoded({**members, **_NO_ATTRIBUTES[name]}, name), None)
+
+
+def _from_nothing(home: Home, version: Version, folder: str) -> Restored:
+    """The hierarchy is gone: a folder is made, and gets its name when it is complete."""
+    documents = read_documents(LocalStore(folder))
     done = Restored(version.name, created=sorted({node_of(key) for key in documents}))
-    if dry_run:
-        return done
     above, name = os.path.split(home.root)
     partial = partial_name(name)
-    tree = _engine.CarriedTree(source.path, os.path.join(above, partial), "auto")
+    tree = _engine.CarriedTree(folder, os.path.join(above, partial), "auto")
     try:
         tree.take("", spaces_of(documents))
         if home.versions.syncs:
@@ -176,9 +213,14 @@ class _Change:
     """What a commit has to change so that a hierarchy is as it was in a version."""
 
     def __init__(
-        self, home: Home, version: Version, source: LocalStore, paths: Collection[str] | None
+        self,
+        home: Home | ServerHome,
+        version: Version,
+        source: Source,
+        paths: Collection[str] | None,
     ) -> None:
-        self._live, self._source = home.live, source
+        self._live: Store = home.live
+        self._source = source
         found = nodes.find(home.live, "")
         assert found is not None
         self._format = found.zarr_format
@@ -223,7 +265,7 @@ class _Change:
         for path in map(normalize_storage_path, paths):
             if path not in known:
                 raise PathNotFoundError(
-                    f"neither {version.name!r} nor {self._live.path!r} has a node {path!r}"
+                    f"neither {version.name!r} nor {describe(self._live, '')} has a node {path!r}"
                 )
             wanted |= {one for one in known if not path or f"{one}/".startswith(f"{path}/")}
             above = path if path in self._old else ""
@@ -232,7 +274,7 @@ class _Change:
                 wanted |= {above} - self._new.keys()
         return wanted
 
-    def _moved(self, home: Home, version: Version) -> set[str]:
+    def _moved(self, home: Home | ServerHome, version: Version) -> set[str]:
         """The arrays of which a chunk differs."""
         difference = compare(home, version.name, LIVE)
         found = set()
@@ -363,4 +405,22 @@ class _Change:
     def _carry(self, stage: Any, path: str) -> None:
         documents = {key_of(path, name): one for name, one in self._old[path].items()}
         for _, axes, space in spaces_of(documents):
-            stage.take_from(path, self._source.dir_path(path), axes, space)
+            if isinstance(self._source, PinnedStore):
+                stage.take_versions(path, self._versions(path, axes, space), self._source._engine)
+            else:
+                stage.take_from(path, self._source.dir_path(path), axes, space)
+
+    def _versions(self, path: str, axes: int, name: str) -> dict[str, tuple[str, str, str]]:
+        """The key, tag and version of each chunk of the version, by canonical keys."""
+        assert isinstance(self._source, PinnedStore)
+        space, canonical = parse_space(name), KeySpace("default", "/")
+        if space is None:
+            raise NotAtomicError(
+                f"{describe(self._live, path)}: its chunks in {self.done.version!r} have keys of "
+                "another form than 'c/0/1' and '0/1', which cannot be restored; copy the version "
+                "with zarrix.copy_store"
+            )
+        return {
+            key: (key_of(path, canonical.respelled(key, space, axes)), tag, version)
+            for key, (tag, version) in self._source.chunks_of(path, axes).items()
+        }

@@ -7,14 +7,14 @@ from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._display.progress import Progress
-from zarrix._errors import NotAtomicError, VersionNotFoundError
+from zarrix._errors import VersionNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix.versions._catalogue import Version, all_versions, find_version, names_of
 from zarrix.versions._check import VersionCheck, check_versions
 from zarrix.versions._diff import VersionDiff, compare
 from zarrix.versions._expire import delete_version, expired_versions
-from zarrix.versions._home import ServerHome, home_at
+from zarrix.versions._home import home_at
 from zarrix.versions._open import store_of
 from zarrix.versions._restore import Restored, restore_version
 
@@ -153,10 +153,11 @@ class Versions:
 
         Readers see the state before or after, as with every `commit`, and the death of the process
         leaves one of the two. Open handles read the old content until its grace is over. Chunks
-        become clones, hard links or copies of those of the version, which stays as it is. Files
-        that are not Zarr's stay, too.
+        become clones, hard links or copies of those of the version, which stays as it is; in a
+        bucket, the server copies the versions of the objects. Files that are not Zarr's stay, too.
 
-        If the hierarchy itself is gone, it is made from the version. What others write meanwhile
+        If the hierarchy itself is gone, it is made from the version; in a bucket, it is an empty
+        group until then. What others write meanwhile
         to arrays that did not differ is kept.
 
         Parameters
@@ -184,7 +185,9 @@ class Versions:
             A path is neither in the version nor in the hierarchy.
         NotAtomicError
             A node was an array and is a group, or the reverse; or its chunk keys have one spelling
-            only (v2 with one axis); or the hierarchy is in a bucket.
+            only (v2 with one axis); or the hierarchy in a bucket is one array.
+        VersionLostError
+            The version of an object is gone. Nothing is restored.
         ValueError
             A node that would be deleted holds files that are not Zarr's.
         CommitBusyError, CommitConflictError
@@ -201,12 +204,6 @@ class Versions:
         >>> zarr.open("data.zarr")["a"][:], zarr.open("data.zarr", version="v2")["a"][:]
         (array([0, 0, 0, 0], dtype=int32), array([1, 1, 1, 1], dtype=int32))
         """
-        if isinstance(self._home, ServerHome):
-            raise NotAtomicError(
-                f"{self._home.root}: versions in buckets cannot be restored yet, because commits "
-                "on servers change no elements that readers see; copy the version to another "
-                "place with zarrix.copy_store, or copy its chunks while nothing reads"
-            )
         return restore_version(self._home, name, paths, keep=keep, message=message, dry_run=dry_run)
 
     def delete(self, name: str) -> None:
