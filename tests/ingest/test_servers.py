@@ -35,11 +35,30 @@ def test_rows_are_appended_to_a_bucket_at_its_end(server: FaultyServer, tmp_path
     for opened in (zarr.open_group, zarr.open_consolidated):
         root = opened(url, mode="r", storage_options=options)
         assert days.whole({name: root[name][:] for name in root.array_keys()}) == [*range(10)]
-    early = days.group(tmp_path / "early.zarr", [-5])
-    with pytest.raises(NotAtomicError):
-        zarr.append(early, url, along="time", storage_options=options)
     root = zarr.open_group(url, mode="r", storage_options=options)
     assert root["time"].shape == (10,)
+
+
+def test_rows_of_a_bucket_of_v2_are_not_moved(server: FaultyServer, tmp_path: Path) -> None:
+    url, options = f"{server.url}/all.zarr", server.options
+    root = zarr.open_group(url, mode="w", zarr_format=2, storage_options=options)
+    for name in ("time", "a"):
+        attributes = {"_ARRAY_DIMENSIONS": ["time"], "units": "m"}
+        root.create_array(
+            name, data=np.array([1, 3]), chunks=1, fill_value=None, attributes=attributes
+        )
+    sources = []
+    for label in (4, 2):
+        source = zarr.open_group(tmp_path / f"{label}.zarr", mode="w", zarr_format=3)
+        for name in ("time", "a"):
+            one = source.create_array(name, data=np.array([label]), dimension_names=["time"])
+            one.attrs["units"] = "m"
+        sources.append(source)
+    zarr.append(sources[0], root, along="time")
+    with pytest.raises(NotAtomicError, match="one spelling"):
+        zarr.append(sources[1], root, along="time")
+    root = zarr.open_group(url, mode="r", storage_options=options)
+    assert root["a"][:].tolist() == root["time"][:].tolist() == [1, 3, 4]
 
 
 def test_a_group_in_a_bucket_that_changes_is_not_appended(

@@ -125,8 +125,8 @@ def append(
     CommitBusyError
         Another commit was open for ``wait`` seconds.
     NotAtomicError
-        The store has no commits; or it is on a server or in v2, and rows that are stored would have
-        to be replaced or moved.
+        The store has no commits; or it is in v2, and rows that are stored would have to be replaced
+        or moved in an array with one axis.
     ValueError
         ``overlap`` or ``attributes`` is something else.
 
