@@ -218,7 +218,7 @@ def test_a_comparison_has_a_row_for_each_format_and_gives_back_what_was_written(
     pytest.importorskip("tifffile")
     found = compare(np.arange(1024, dtype="f4").reshape(32, 32), seconds=0.01)
     rows = {one.format: one for one in found.rows}
-    assert {name for name, one in rows.items() if one.why_not} == {"bits"}
+    assert {name for name, one in rows.items() if one.why_not} == {"bits", "jpeg"}
     assert all(one.crops_per_s > 0 for one in found.rows if not one.why_not)
     assert rows["raw"].stored_bytes == 4096
     drawn = found.to_svg()
@@ -227,6 +227,17 @@ def test_a_comparison_has_a_row_for_each_format_and_gives_back_what_was_written(
     masks = compare(DATA["masks"][:2], formats=["bits", "npy", "text"], seconds=0.01).rows
     assert masks[0].stored_bytes == 10_000
     assert masks[2].why_not
+
+
+def test_a_lossy_format_says_how_near_it_is() -> None:
+    y, x = np.mgrid[:40, :60]
+    frame = np.stack([127 + 100 * np.sin(x / 9 + k + y / 7) for k in range(3)], -1).astype("u1")
+    png, jpeg = compare(np.stack([frame] * 2), formats=["npy", "jpeg"], seconds=0.01).rows
+    assert png.psnr_db is None
+    assert jpeg.psnr_db is not None
+    assert 25 < jpeg.psnr_db < 60
+    assert f"JPEG 90 (lossy), {jpeg.psnr_db:.1f} dB" == jpeg.how
+    assert jpeg.stored_bytes < png.stored_bytes / 3
 
 
 def test_reads_are_timed() -> None:

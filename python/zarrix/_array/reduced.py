@@ -34,13 +34,7 @@ def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
             f"{lengths} by {', '.join(names) or 'no codec'}; zarr.jobs.downsample makes a smaller "
             "copy of any array"
         )
-    for axis in axes:
-        if lengths[axis] % factor and metadata.shape[axis] > lengths[axis]:
-            raise ValueError(
-                f"{metadata.where}: reduced({factor}) needs chunks whose lengths are multiples of "
-                f"{factor}, and axis {axis} has chunks of {lengths[axis]}; zarr.jobs.downsample "
-                "makes a smaller copy of any array"
-            )
+    _check_multiples(metadata, lengths, axes, factor)
 
     def smaller(shape: Sequence[int]) -> list[int]:
         return [-(-n // factor) if axis in axes else n for axis, n in enumerate(shape)]
@@ -66,6 +60,18 @@ def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
         "codecs": [_reduced(codec, reduced, smaller) for codec in metadata.extra["codecs"]],
     }
     return v3.parse_array(document, label="reduced()")
+
+
+def _check_multiples(
+    metadata: ArrayMetadata, lengths: Sequence[int], axes: Sequence[int], factor: int
+) -> None:
+    for axis in axes:
+        if lengths[axis] % factor and metadata.shape[axis] > lengths[axis]:
+            raise ValueError(
+                f"{metadata.where}: reduced({factor}) needs chunks whose lengths are multiples of "
+                f"{factor}, and axis {axis} has chunks of {lengths[axis]}; zarr.jobs.downsample "
+                "makes a smaller copy of any array"
+            )
 
 
 def _serializers(metadata: ArrayMetadata) -> list[str]:

@@ -27,6 +27,9 @@ __all__ = ["Comparison", "FormatRow", "compare"]
 
 _CROP_SECONDS = 0.5
 _TEXT_BYTES = 64 * 2**20
+_LOSSY = ("jpeg",)
+# The side of a chunk of JPEG.
+_TILE = 512
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class FormatRow:
         Random reads of the access, a second.
     why_not : str
         Why it was left out; the figures are 0.
+    psnr_db : float or None
+        How near a lossy format is to what was written, in dB; None if it is equal.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class FormatRow:
     read_s: float = 0.0
     crops_per_s: float = 0.0
     why_not: str = ""
+    psnr_db: float | None = None
 
 
 @dataclass
@@ -263,7 +269,11 @@ def _row(name: str, value: Any, crop: Access, path: Path, seconds: float) -> For
         read_s = time.perf_counter() - begun
     except ImportError as error:
         return FormatRow(name, how, why_not=str(error))
-    if np.asarray(whole).tobytes() != value.tobytes():
+    differs = np.asarray(whole).tobytes() != value.tobytes()
+    psnr_db = _psnr(np.asarray(whole), value) if differs and name in _LOSSY else None
+    if psnr_db is not None:
+        how = f"{how}, {psnr_db:.1f} dB"
+    elif differs:
         raise ConversionError(f"{name} gave back other values than were written; please report it")
     places = crop.regions(value.shape, 0)
     spent, count = 0.0, 0
@@ -275,7 +285,12 @@ def _row(name: str, value: Any, crop: Access, path: Path, seconds: float) -> For
             np.ascontiguousarray(read(one))
         spent += time.perf_counter() - begun
         count += 1
-    return FormatRow(name, how, _bytes_of(file), write_s, read_s, count / spent)
+    return FormatRow(name, how, _bytes_of(file), write_s, read_s, count / spent, psnr_db=psnr_db)
+
+
+def _psnr(read: Any, value: Any) -> float:
+    error = np.mean((read.astype("f4") - value) ** 2, dtype="f8")
+    return float(10 * np.log10(255**2 / error))
 
 
 def _bytes_of(file: Path) -> int:
@@ -301,6 +316,17 @@ def _text(value: Any) -> str:
 def _picture(value: Any) -> str:
     fits = value.dtype.kind in "uif" and value.ndim >= 2 and value.size
     return "" if fits else "TIFF has numbers in 2 or more axes"
+
+
+def _colours(value: Any) -> str:
+    fits = value.dtype == np.uint8 and value.ndim > 2 and value.shape[-1] == 3 and value.size
+    return "" if fits else "JPEG is for RGB of uint8, with the colours last"
+
+
+def _write_jpeg(value: Any, file: Path) -> None:
+    sides = [max(2, min(n, _TILE)) for n in value.shape[-3:-1]]
+    chunks = (*[1] * (value.ndim - 3), *sides, 3)
+    create_array(file, data=value, chunks=chunks, compressors="jpeg:90")
 
 
 def _bits(value: Any) -> str:
@@ -391,6 +417,7 @@ _FORMATS: dict[str, Any] = {
     ),
     "hdf5": ("chunks, gzip 4", ".h5", _numbers, _export, _open_hdf5),
     "tiff": ("tiles, deflate", ".tif", _picture, _export, _open_tiff),
+    "jpeg": ("JPEG 90 (lossy)", ".zarr", _colours, _write_jpeg, _open_zarr),
     "bits": (
         "packbits", ".bits", _bits, lambda v, f: np.packbits(v).tofile(f),
         lambda f, v: lambda region: _unpacked(f, v)[region],

@@ -73,6 +73,8 @@ class Contender(NamedTuple):
         A context in which ``crop(t, top, left)`` returns (3, size, size), contiguous.
     weighed : str
         What of the target counts as its size, when that is not all of it.
+    lossy : bool
+        Whether crops differ from what was written; the table then says by how much.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Contender(NamedTuple):
     writer: Callable[[Path, Shape], AbstractContextManager[Put]]
     reader: Callable[[Path, int], AbstractContextManager[Crop]]
     weighed: str = "."
+    lossy: bool = False
 
 
 def compressor() -> Blosc:
@@ -100,6 +103,29 @@ def _write_zarr(path: Path, shape: Shape) -> Iterator[Put]:
 def _read_zarr(path: Path, size: int) -> Iterator[Crop]:
     gt = zarr.open_group(str(path), mode="r")["gt"]
     yield lambda t, top, left: gt[t, :, top : top + size, left : left + size]
+
+
+@contextlib.contextmanager
+def _write_jpeg(path: Path, shape: Shape) -> Iterator[Put]:
+    array = zarr.create_array(
+        path,
+        shape=(shape.frames, shape.height, shape.width, 3),
+        chunks=(1, shape.crop, shape.crop, 3),
+        dtype="uint8",
+        compressors="jpeg:90",
+    )
+    yield lambda t, frame: array.__setitem__(t, frame.transpose(1, 2, 0))
+
+
+@contextlib.contextmanager
+def _read_jpeg(path: Path, size: int) -> Iterator[Crop]:
+    array = zarr.open_array(path, mode="r")
+
+    def crop(t: int, top: int, left: int) -> Bytes:
+        part = array[t, top : top + size, left : left + size]
+        return np.ascontiguousarray(part.transpose(2, 0, 1))
+
+    yield crop
 
 
 def _frame_file(folder: Path, t: int, suffix: str) -> Path:
@@ -248,5 +274,13 @@ CONTENDERS = (
     Contender("TIFF", "a file per frame, tiled, deflate 1", "tiff", _write_tiff, _read_tiff),
     Contender("HDF5", "the same chunks, gzip 4", "gt.h5", _write_hdf5, _read_hdf5),
     Contender("npy", "one array, memory-mapped", "gt.npy", _write_npy, _read_npy),
+    Contender(
+        "JPEG",
+        "90 (lossy)",
+        "jpeg.zarr",
+        _write_jpeg,
+        _read_jpeg,
+        lossy=True,
+    ),
     Contender("npz", "one array, deflate 6, read whole", "gt.npz", _write_npz, _read_npz),
 )
