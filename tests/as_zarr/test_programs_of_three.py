@@ -189,7 +189,10 @@ def test_metadata_is_made_of_objects() -> None:
 def test_codecs_of_numcodecs_tell_their_configuration() -> None:
     from zarrix.codecs.numcodecs import Delta
 
-    assert Delta(dtype="i4").codec_config == {"id": "delta", "dtype": "i4"}
+    delta = Delta(dtype="i4")
+    assert delta.codec_config == {"id": "delta", "dtype": "i4"}
+    again = zarr.registry.get_codec_class("numcodecs.delta").from_dict(delta.to_dict())
+    assert (type(again), again) == (Delta, delta)
 
 
 def test_names_of_internals_that_programs_import(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Every public name of zarr-python 2.18 and 3 is here, or it is said why not."""
 
+import functools
 import importlib
-import inspect
 import json
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -11,94 +13,89 @@ from typing import Any
 import numcodecs
 import pytest
 import zarrix as zarr
-from peer_names.absent import ABSENT, ATTRIBUTES, MODULES, OTHER_PARAMETERS, lines
+from peer_names.absent import (
+    ABSENT,
+    ATTRIBUTES,
+    ONLY_AS_ZARR,
+    OTHER_PARAMETERS,
+    lines,
+    patterns,
+)
+from peer_names.found import MISSING, Package, compared
 
 FOLDER = Path(__file__).parents[1] / "peer_names"
 PEERS = {
     version: json.loads((FOLDER / f"zarr-{version}.json").read_text())
     for version in ("2.18.7", "3.4.2")
 }
-# What an asynchronous handle is asked for goes to the handle below it, as its class cannot show.
-INSTANCES = {
-    "AsyncArray": zarr.AsyncArray(zarr.zeros(1)),
-    "AsyncGroup": zarr.AsyncGroup(zarr.group()),
-}
-MISSING = object()
+ZARRIX = Package("zarrix")
 
 
-def found(whole: str) -> Any:
-    """What zarrix has under a whole name of zarr-python's; `MISSING` if it is nothing."""
-    if ":" in whole:
-        return zarr.config.get(whole.partition(":")[2], MISSING)
-    parts = whole.split(".")[1:]
-    thing: Any = zarr
-    for place, name in enumerate(parts):
-        inner = getattr(thing, name, MISSING)
-        if inner is MISSING and inspect.ismodule(thing):
-            try:
-                inner = importlib.import_module(".".join(["zarrix", *parts[: place + 1]]))
-            except ModuleNotFoundError:
-                return MISSING
-        thing = inner
-        if thing is MISSING:
-            return MISSING
-        thing = INSTANCES.get(name, thing) if place < len(parts) - 1 else thing
-    return thing
+@functools.cache
+def lacks(package: str, version: str) -> dict[str, Any]:
+    """What zarrix, or zarr under the alias, in a process of its own, lacks of a version."""
+    if package == "zarrix":
+        return compared(ZARRIX, PEERS[version])
+    program = [sys.executable, str(FOLDER / "found.py"), package, f"zarr-{version}.json"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=300)
+    return dict(json.loads(done.stdout))
 
 
-def has(whole: str) -> bool:
-    owner, _, field = whole.rpartition(".")
-    if found(whole) is not MISSING:
-        return True
-    # Fields of dataclasses are there on objects only.
-    return ":" not in whole and field in getattr(found(owner), "__dataclass_fields__", {})
+def outermost(absent: list[str]) -> set[str]:
+    """Absent names without the members of absent classes and modules."""
+    every = {*absent}
+    return {name for name in absent if name.rpartition(".")[0] not in every}
 
 
-def missing_parameters(thing: Any, wanted: list[str]) -> Iterator[str]:
-    try:
-        named = inspect.signature(thing).parameters.values()
-    except (TypeError, ValueError):
-        return
-    if not any(one.kind is one.VAR_KEYWORD for one in named):
-        yield from sorted(set(wanted) - {one.name for one in named})
+def matched(names: Iterable[str], table: dict[str, str]) -> set[str]:
+    return {name for name in names if any(fnmatchcase(name, one) for one in patterns(table))}
 
 
-@pytest.mark.parametrize("version", PEERS)
-def test_a_name_that_is_not_here_has_a_reason_and_no_other_has(version: str) -> None:
-    absent = {name for name in PEERS[version] if not has(name)}
-    reasons = ABSENT[version]
-    without = [name for name in absent if not any(fnmatchcase(name, one) for one in reasons)]
-    assert without == []
-    idle = [one for one in reasons if not any(fnmatchcase(name, one) for name in absent)]
+@pytest.mark.parametrize(
+    ("package", "version"), [("zarrix", "2.18.7"), ("zarr", "2.18.7"), ("zarr", "3.4.2")]
+)
+def test_a_name_is_absent_just_if_the_list_has_it(package: str, version: str) -> None:
+    absent, table = {*lacks(package, version)["absent"]}, ABSENT[version]
+    listed = matched(PEERS[version], table)
+    assert outermost([*absent]) - listed == set(), "absent, and not on the list"
+    assert listed - absent == set(), "on the list, and not absent"
+    every = [one for one in patterns(table) if not any(fnmatchcase(n, one) for n in absent)]
+    assert every == [], "patterns that match nothing"
+
+
+def test_what_zarrix_lacks_without_the_alias_is_listed_too() -> None:
+    absent, aliased = ({*lacks(one, "3.4.2")["absent"]} for one in ("zarrix", "zarr"))
+    assert aliased - absent == set(), "there without the alias, and not with it"
+    only = absent - aliased
+    listed = matched(PEERS["3.4.2"], ONLY_AS_ZARR)
+    assert outermost([*only]) - listed == set()
+    assert listed - absent == set(), "on the list, and there without the alias"
+    idle = [one for one in patterns(ONLY_AS_ZARR) if not any(fnmatchcase(n, one) for n in only)]
     assert idle == []
 
 
-@pytest.mark.parametrize("version", PEERS)
-def test_functions_and_methods_take_the_parameters_of_the_peers(version: str) -> None:
-    """Names of the package itself, of the classes of users' objects, and of stores; other
-    modules have the same names.
-    """
-    lacking = {}
-    for name, wanted in PEERS[version].items():
-        parts = name.split(".")
-        held = len(parts) == 2 or (parts[1][0].isupper() and len(parts) == 3) or "Store." in name
-        if not (wanted and held and has(name)):
-            continue
-        missing = list(missing_parameters(found(name), wanted))
-        if missing and not any(fnmatchcase(name, one) for one in OTHER_PARAMETERS):
-            lacking[name] = missing
-    assert lacking == {}
+@pytest.mark.parametrize(("package", "version"), [("zarrix", "2.18.7"), ("zarr", "3.4.2")])
+def test_functions_and_methods_take_the_parameters_of_the_peers(package: str, version: str) -> None:
+    lacking = lacks(package, version)["lacking"]
+    listed = matched(lacking, OTHER_PARAMETERS)
+    assert {name: given for name, given in lacking.items() if name not in listed} == {}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_module_that_is_said_to_be_absent_is(name: str) -> None:
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module(name.replace("zarr", "zarrix", 1))
+def test_no_parameter_is_listed_that_is_there() -> None:
+    lacking = [
+        name
+        for pair in (("zarrix", "2.18.7"), ("zarr", "3.4.2"))
+        for name in lacks(*pair)["lacking"]
+    ]
+    idle = [
+        one for one in patterns(OTHER_PARAMETERS) if not any(fnmatchcase(n, one) for n in lacking)
+    ]
+    assert idle == []
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_an_attribute_that_is_said_to_be_absent_is(name: str) -> None:
-    assert found(name) is MISSING
+    assert ZARRIX.found(name) is MISSING
 
 
 def test_the_page_on_migration_lists_what_is_absent() -> None:

@@ -179,4 +179,21 @@ SUITES: dict[str, Suite] = {
         least=1.0,
         ways=("as_zarr", "accelerate"),
     ),
+    # Its tests against zindi, which is not released, skip themselves; those of pools of processes
+    # take minutes.
+    "hdmf-zarr": Suite(
+        ("hdmf-zarr==0.14.0", "pynwb", "hdf5plugin", "scipy", "python-dateutil", "tqdm", "fsspec"),
+        ("-o", "addopts=", "tests/unit", "--ignore=tests/unit/test_parallel_write.py"),
+        sdist="hdmf-zarr==0.14.0",
+        least=0.94,
+        tests=500,
+        ways=("as_zarr",),
+    ),
+    "mudata": Suite(
+        ("mudata[io]==0.4.1", "fast-array-utils", "jsonschema", "packaging", "referencing"),
+        ("-o", "addopts=", "tests"),
+        sdist="mudata==0.4.1",
+        least=1.0,
+        ways=("as_zarr",),
+    ),
 }

@@ -11,31 +11,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import pkgutil
 import types
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
-MODULES = {
-    "2": (
-        "zarr zarr.attrs zarr.codecs zarr.convenience zarr.core zarr.creation zarr.errors "
-        "zarr.hierarchy zarr.indexing zarr.meta zarr.storage zarr.sync zarr.util"
-    ),
-    "3": (
-        "zarr zarr.abc.buffer zarr.abc.codec zarr.abc.metadata zarr.abc.numcodec zarr.abc.store "
-        "zarr.api.asynchronous zarr.api.synchronous zarr.buffer zarr.codecs "
-        "zarr.codecs.numcodecs zarr.core.config zarr.core.group zarr.core.metadata zarr.dtype "
-        "zarr.errors zarr.experimental.cache_store zarr.metadata.migrate_v3 zarr.registry "
-        "zarr.storage zarr.types"
-    ),
-}
-HELD = (
-    *("zarr.Array", "zarr.Group", "zarr.AsyncArray", "zarr.AsyncGroup", "zarr.attrs.Attributes"),
-    *("zarr.storage.DirectoryStore", "zarr.storage.ZipStore", "zarr.sync.ThreadSynchronizer"),
-    *("zarr.storage.LocalStore", "zarr.storage.MemoryStore", "zarr.storage.StorePath"),
-    *("zarr.core.group.ConsolidatedMetadata", "zarr.core.metadata.ArrayV3Metadata"),
-)
-"""Classes whose members are recorded, too."""
+PRIVATE = ("zarr.tests", "zarr.testing", "zarr.core.", "zarr.v2", "zarr._")
+"""Beginnings of modules that are not public in one of the versions."""
+PUBLIC = ("zarr.core.config", "zarr.core.group", "zarr.core.metadata")
+"""Modules below these that its users import all the same."""
 
 Parameters = list[str] | None
 
@@ -78,6 +63,15 @@ def public(module: Any) -> list[str]:
     ]
 
 
+def modules(package: Any) -> Iterator[str]:
+    """The modules of the package whose names are public."""
+    yield "zarr"
+    for module in pkgutil.walk_packages(package.__path__, "zarr."):
+        private = module.name.startswith(PRIVATE) or "._" in module.name
+        if (not private or module.name in PUBLIC) and not module.name.endswith(".gpu"):
+            yield module.name
+
+
 def settings(config: Any, prefix: str = "") -> Iterator[str]:
     """Dotted names of settings."""
     for name, value in config.items():
@@ -93,7 +87,7 @@ def record() -> dict[str, Parameters]:
     package = importlib.import_module("zarr")
     version = str(package.__version__)[0]
     found: dict[str, Parameters] = {}
-    for module_name in MODULES[version].split():
+    for module_name in modules(package):
         module = importlib.import_module(module_name)
         for name in public(module):
             with warnings.catch_warnings():
@@ -101,7 +95,7 @@ def record() -> dict[str, Parameters]:
                 thing = getattr(module, name, None)
             whole = f"{module_name}.{name}"
             found[whole] = parameters(thing) if callable(thing) else None
-            if whole in HELD:
+            if isinstance(thing, type):
                 found.update((f"{whole}.{member}", given) for member, given in members(thing))
     if version == "3":
         found.update((f"zarr.config:{name}", None) for name in settings(package.config.to_dict()))

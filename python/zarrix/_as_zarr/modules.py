@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from zarrix._as_zarr.distribution import find_distributions
+from zarrix._as_zarr.kit import find_kit, is_kit
 from zarrix._as_zarr.support import REFUSED
 
 __all__ = ["FINDER", "AliasModule", "remove_modules"]
@@ -29,6 +30,9 @@ class AliasModule(ModuleType):
     _parts: tuple[ModuleType, ...]
 
     def __getattr__(self, name: str) -> Any:
+        if _spec(f"{_NAMES}{self.__name__[len('zarr') :]}.{name}") is not None:
+            # zarrix may have something else by that name, such as a module of numcodecs.
+            return importlib.import_module(f"{self.__name__}.{name}")
         for part in self.__dict__.get("_parts", ()):
             try:
                 found = getattr(part, name)
@@ -76,6 +80,8 @@ class Finder:
         """
         if name != "zarr" and not name.startswith("zarr."):
             return None
+        if is_kit(name) and (kit := find_kit(name)) is not None:
+            return kit
         parts = find_module(name)
         if not parts:
             reason = next((why for part, why in REFUSED.items() if _is_below(name, part)), "")
@@ -134,5 +140,5 @@ def _is_below(name: str, above: str) -> bool:
 def remove_modules() -> None:
     """Remove all alias modules from ``sys.modules``."""
     for name, module in [*sys.modules.items()]:
-        if isinstance(module, AliasModule):
+        if isinstance(module, AliasModule) or is_kit(name):
             del sys.modules[name]

@@ -5,7 +5,8 @@ Most of them are native in the engine, and the rest is called in numcodecs.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from zarrix._codecs.codec import OtherCodec
 from zarrix._codecs.table import CODECS
@@ -43,6 +44,10 @@ class NumcodecsCodec(OtherCodec):
 
     def __init__(self, **configuration: Any) -> None:
         super().__init__({"name": f"numcodecs.{self.codec_id}", "configuration": configuration})
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        return cls(**data.get("configuration", {}))
 
     @property
     def codec_config(self) -> dict[str, Any]:

@@ -20,7 +20,12 @@ from zarrix._codecs.chain import stored_order
 from zarrix._codecs.shards import inner_shape, shard_of
 from zarrix._errors import MetadataError
 from zarrix._metadata.chunk_grid import AxisGrid
-from zarrix._metadata.chunk_parts import ChunkGrid, ChunkKeyEncoding, as_document
+from zarrix._metadata.chunk_parts import (
+    ChunkGrid,
+    ChunkKeyEncoding,
+    ListedChunkGrid,
+    as_document,
+)
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._metadata.literals import Format, Order
@@ -256,7 +261,7 @@ class ArrayMetadata:
         """The chunk grid; for an array with shards, the grid of shards."""
         if self.rectilinear is None:
             return ChunkGrid("regular", self.chunk_shape)
-        return ChunkGrid("rectilinear", self.chunk_shape)
+        return ListedChunkGrid.of(self.rectilinear)
 
     @property
     def chunk_key_encoding(self) -> ChunkKeyEncoding:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from zarrix._errors import MetadataError
+from zarrix._metadata.chunk_grid import AxisGrid
 
-__all__ = ["ChunkGrid", "ChunkKeyEncoding", "as_document"]
+__all__ = ["ChunkGrid", "ChunkKeyEncoding", "ListedChunkGrid", "as_document"]
 
 
 class ChunkGrid(NamedTuple):
@@ -22,16 +22,11 @@ class ChunkGrid(NamedTuple):
         return len(self.chunk_shape)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of a regular grid; that of a rectilinear one is in the array's.
+        """The document.
 
         Returns
         -------
         dict
-
-        Raises
-        ------
-        MetadataError
-            The grid is rectilinear.
 
         Examples
         --------
@@ -39,9 +34,47 @@ class ChunkGrid(NamedTuple):
         >>> zarr.zeros(4, chunks=2).metadata.chunk_grid.to_dict()
         {'name': 'regular', 'configuration': {'chunk_shape': [2]}}
         """
-        if self.name != "regular":
-            raise MetadataError("a rectilinear grid is described by metadata.to_dict()")
         return {"name": self.name, "configuration": {"chunk_shape": [*self.chunk_shape]}}
+
+
+class ListedChunkGrid(ChunkGrid):
+    """A rectilinear grid, which also has the lengths of all chunks."""
+
+    axes: tuple[AxisGrid, ...]
+
+    @classmethod
+    def of(cls, axes: tuple[AxisGrid, ...]) -> Self:
+        """The grid of these axes."""
+        made = cls("rectilinear", tuple(max(axis.lengths) for axis in axes))
+        made.axes = axes
+        return made
+
+    @property
+    def chunk_shapes(self) -> tuple[int | tuple[int, ...], ...]:
+        """The lengths of the chunks along each axis; one length is for as many as are needed."""
+        return tuple(
+            axis.even
+            if axis.even
+            else tuple(length for length, count in axis.runs for _ in range(count))
+            for axis in self.axes
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document."""
+        shapes = [axis.document() for axis in self.axes]
+        return {"name": self.name, "configuration": {"kind": "inline", "chunk_shapes": shapes}}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ListedChunkGrid) and self.axes == other.axes
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.axes)
+
+    def __reduce__(self) -> Any:
+        return ListedChunkGrid.of, (self.axes,)
 
 
 class ChunkKeyEncoding(NamedTuple):

@@ -42,6 +42,7 @@ from zarrix._metadata.checks import MAX_LENGTH, members_of
 from zarrix._metadata.checks import lengths as _lengths
 from zarrix._metadata.checks import wrong as _wrong
 from zarrix._metadata.chunk_keys import key_encoding_document, parse_key_encoding
+from zarrix._metadata.chunk_parts import ChunkGrid, ListedChunkGrid
 from zarrix._metadata.grid_documents import (
     check_units,
     grid_document,
@@ -206,6 +207,8 @@ def _partition(
         location = shards.get("index_location", location)
         location = getattr(location, "value", location)
         shards = shards["shape"]
+    if isinstance(chunks, ChunkGrid):
+        chunks = [*chunks.axes] if isinstance(chunks, ListedChunkGrid) else chunks.chunk_shape
     if has_lists(chunks):
         if shards is not None and shards is not False:
             raise ValueError(

@@ -19,3 +19,7 @@ class Numcodec(Protocol):
 
     def get_config(self) -> Any:
         """The configuration."""
+
+    @classmethod
+    def from_config(cls, config: Any) -> Any:
+        """The codec of a configuration."""

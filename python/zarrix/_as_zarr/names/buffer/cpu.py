@@ -3,8 +3,15 @@
 from zarrix._as_zarr.names.core.buffer.cpu import (
     Buffer,
     NDBuffer,
+    as_numpy_array_wrapper,
     buffer_prototype,
     numpy_buffer_prototype,
 )
 
-__all__ = ["Buffer", "NDBuffer", "buffer_prototype", "numpy_buffer_prototype"]
+__all__ = [
+    "Buffer",
+    "NDBuffer",
+    "as_numpy_array_wrapper",
+    "buffer_prototype",
+    "numpy_buffer_prototype",
+]

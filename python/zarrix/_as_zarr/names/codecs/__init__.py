@@ -1,3 +1,5 @@
 """Names of ``zarr.codecs`` that zarrix has elsewhere."""
 
-__all__: list[str] = []
+from zarrix._as_zarr.names.codecs.sharding import SubchunkWriteOrder
+
+__all__ = ["SubchunkWriteOrder"]

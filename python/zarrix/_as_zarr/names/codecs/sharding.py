@@ -4,6 +4,14 @@ from typing import Literal
 
 from zarrix._codecs.classes import ShardingCodec, ShardingCodecIndexLocation
 
-__all__ = ["IndexLocation", "ShardingCodec", "ShardingCodecIndexLocation"]
+__all__ = [
+    "SUBCHUNK_WRITE_ORDER",
+    "IndexLocation",
+    "ShardingCodec",
+    "ShardingCodecIndexLocation",
+    "SubchunkWriteOrder",
+]
 
 IndexLocation = Literal["start", "end"]
+SubchunkWriteOrder = Literal["morton", "unordered", "lexicographic", "colexicographic"]
+SUBCHUNK_WRITE_ORDER = ("morton", "unordered", "lexicographic", "colexicographic")

@@ -1,3 +1,6 @@
 """Names of ``zarr.core`` that zarrix has elsewhere."""
 
-__all__: list[str] = []
+from zarrix._as_zarr.names.core.codec_pipeline import BatchedCodecPipeline
+from zarrix._runtime.buffers import Buffer, NDBuffer
+
+__all__ = ["BatchedCodecPipeline", "Buffer", "NDBuffer"]

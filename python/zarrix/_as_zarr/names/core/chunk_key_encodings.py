@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from zarrix._metadata.chunk_keys import key_encoding_document, parse_key_encoding
 
 __all__ = [
+    "ENCODINGS",
     "ChunkKeyEncoding",
     "ChunkKeyEncodingLike",
     "DefaultChunkKeyEncoding",
@@ -75,6 +76,9 @@ class V2ChunkKeyEncoding(ChunkKeyEncoding):
         return tuple(map(int, chunk_key.split(self.separator)))
 
 
+ENCODINGS = {one.name: one for one in (DefaultChunkKeyEncoding, V2ChunkKeyEncoding)}
+
+
 def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
     """The encoding of a document, or of an object that has one.
 
@@ -86,5 +90,4 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
     found = parse_key_encoding(key_encoding_document(data), "chunk_key_encoding")
     if found.suffix:
         raise ValueError("keys with a suffix have no class in zarr-python")
-    kind = DefaultChunkKeyEncoding if found.name == "default" else V2ChunkKeyEncoding
-    return kind(found.separator)
+    return ENCODINGS[found.name](found.separator)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA
 
 __all__ = [
+    "DimensionNames",
+    "NodeType",
+    "ShapeLike",
+    "ceildiv",
+    "parse_bool",
+    "parse_order",
     "ZARRAY_JSON",
     "ZATTRS_JSON",
     "ZGROUP_JSON",
@@ -26,6 +33,40 @@ ZATTRS_JSON = ZATTRS
 ZMETADATA_V2_JSON = ZMETADATA
 BytesLike = bytes | bytearray | memoryview
 ChunkCoords = tuple[int, ...]
+ShapeLike = int | Iterable[int]
+DimensionNames = DimensionNamesLike = Iterable[str | None] | None
+NodeType = Literal["array", "group"]
+
+
+def ceildiv(a: float, b: float) -> int:
+    """The least whole number of parts of size ``b`` that hold ``a``; 0 if ``a`` is 0."""
+    return 0 if a == 0 else math.ceil(a / b)
+
+
+def parse_bool(data: Any) -> bool:
+    """A bool.
+
+    Raises
+    ------
+    ValueError
+        It is something else.
+    """
+    if isinstance(data, bool):
+        return data
+    raise ValueError(f"Expected bool, got {data} instead.")
+
+
+def parse_order(data: Any) -> Literal["C", "F"]:
+    """The order of elements in memory.
+
+    Raises
+    ------
+    ValueError
+        It is neither "C" nor "F".
+    """
+    if data in ("C", "F"):
+        return data  # type: ignore[no-any-return]  # One of the two.
+    raise ValueError(f"Expected one of ('C', 'F'), got {data} instead.")
 
 
 def product(tup: tuple[int, ...]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix._selection.fancy import resolve_orthogonal
 
 __all__ = [
+    "Indexer",
+    "SelectorTuple",
+    "is_integer",
     "ArrayIndexError",
     "AsyncOIndex",
     "AsyncVIndex",
@@ -32,6 +35,21 @@ __all__ = [
 
 Selection = Any
 BasicSelection = Any
+SelectorTuple = tuple[Any, ...] | Any
+
+
+def is_integer(x: Any) -> bool:
+    """Whether a part of a key is an integer; True and False are none."""
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)
+
+
+class Indexer(Protocol):
+    """A selection, divided by chunks."""
+
+    shape: tuple[int, ...]
+    drop_axes: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[ChunkProjection]: ...
 
 
 class ChunkProjection(NamedTuple):

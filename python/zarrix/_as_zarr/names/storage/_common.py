@@ -7,7 +7,20 @@ from typing import Any
 from zarrix._stores.open import as_store
 from zarrix._stores.path import StorePath
 
-__all__ = ["StorePath", "make_store_path"]
+__all__ = ["StoreLike", "StorePath", "make_store", "make_store_path"]
+
+StoreLike = Any
+
+
+async def make_store(
+    store_like: Any = None,
+    *,
+    mode: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Any:
+    """The store that an argument stands for; read-only for the mode "r"."""
+    made = await make_store_path(store_like, mode=mode, storage_options=storage_options)
+    return made.store
 
 
 async def make_store_path(

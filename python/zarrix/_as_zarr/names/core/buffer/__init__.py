@@ -1,5 +1,6 @@
 """Buffers of stores and codecs, under the module name of zarr-python 3."""
 
+from zarrix._as_zarr.names.abc.buffer import ArrayLike, NDArrayLike
 from zarrix._runtime.buffers import (
     Buffer,
     BufferPrototype,
@@ -9,6 +10,8 @@ from zarrix._runtime.buffers import (
 )
 
 __all__ = [
+    "ArrayLike",
+    "NDArrayLike",
     "Buffer",
     "BufferPrototype",
     "NDBuffer",

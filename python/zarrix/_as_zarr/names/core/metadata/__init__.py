@@ -1,3 +1,7 @@
-"""Names of ``zarr.core.metadata`` that zarrix has elsewhere."""
+"""Names of ``zarr.core.metadata`` that zarrix lacks: documents, for annotations."""
 
-__all__: list[str] = []
+from typing import Any
+
+__all__ = ["ArrayMetadataDict", "ArrayMetadataJSON_V3", "ArrayV2MetadataDict"]
+
+ArrayMetadataDict = ArrayMetadataJSON_V3 = ArrayV2MetadataDict = dict[str, Any]

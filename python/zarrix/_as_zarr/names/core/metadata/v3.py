@@ -7,15 +7,19 @@ from typing import Any
 
 from zarrix._as_zarr.names.core.common import parse_shapelike
 from zarrix._metadata.array import ArrayV3Metadata
-from zarrix._metadata.chunk_parts import ChunkGrid
+from zarrix._metadata.chunk_grid import axis_of
+from zarrix._metadata.chunk_parts import ChunkGrid, ListedChunkGrid
 
 __all__ = [
     "ArrayV3Metadata",
     "RectilinearChunkGridMetadata",
+    "RectilinearDimSpecJSON",
     "RegularChunkGridMetadata",
     "parse_dimension_names",
     "parse_shapelike",
 ]
+
+RectilinearDimSpecJSON = int | list[int | list[int]]
 
 
 def parse_dimension_names(data: Any) -> tuple[str | None, ...] | None:
@@ -50,3 +54,16 @@ class RectilinearChunkGridMetadata(metaclass=_GridOfOneKind):
     """The grid of listed chunks that ``metadata.chunk_grid`` is; an array shows the lengths."""
 
     _kind = "rectilinear"
+
+    def __new__(cls, *, chunk_shapes: Sequence[int | Sequence[int]]) -> Any:
+        """A grid of chunks of these lengths along each axis.
+
+        Raises
+        ------
+        ValueError
+            A length is not a number of at least 1.
+        """
+        axes = tuple(axis_of(one if isinstance(one, int) else [*one]) for one in chunk_shapes)
+        if None in axes:
+            raise ValueError(f"chunk_shapes={chunk_shapes!r}; expected lengths of at least 1")
+        return ListedChunkGrid.of(axes)  # type: ignore[arg-type]  # None is none of them.

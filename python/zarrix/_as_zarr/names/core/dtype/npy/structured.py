@@ -1,0 +1,5 @@
+"""Names of ``zarr.core.dtype.npy.structured``."""
+
+from zarrix._dtypes.zdtype import Struct, Structured
+
+__all__ = ["Struct", "Structured"]
