@@ -74,7 +74,9 @@ def test_two_labels_that_are_near_to_one_are_refused(tmp_path: Path) -> None:
         zarr.append(source, dest, along="time", tolerance="5min")
 
 
-@pytest.mark.parametrize("tolerance", [-1, "1 month", "x", {"lat": "1s"}, {"lat": -1}, True])
+@pytest.mark.parametrize(
+    "tolerance", [-1, "1 month", "x", {"lat": "1s"}, {"lat": -1}, {"lon": 1}, True]
+)
 def test_a_tolerance_is_a_distance(tolerance: Any, tmp_path: Path) -> None:
     dest, source = make(tmp_path / "all.zarr", [0.0]), make(tmp_path / "a.zarr", [1.0])
     with pytest.raises(LabelError):

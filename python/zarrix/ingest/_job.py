@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._display.progress import Progress
-from zarrix._errors import OverlapError, ZarrixError
+from zarrix._errors import LabelError, OverlapError, ZarrixError
 from zarrix._hierarchy.group import Group
 from zarrix.ingest._appended import Appended
 from zarrix.ingest._compare import differing
@@ -147,6 +147,9 @@ class AppendJob:
 
     def _planned(self, stored: Mapping[str, Variable], attributes: Mapping[str, Any]) -> _Plan:
         along, result = self._choices.along, self._result
+        unknown = sorted({*self._choices.tolerance} - {*stored})
+        if unknown:
+            raise LabelError(f"tolerance= names {unknown[0]!r}, which {self._name} does not have")
         labels = labelled(stored, along, self._name)
         require_sorted(labels, self._name)
         for source in self._sources:
