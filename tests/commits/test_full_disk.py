@@ -18,10 +18,11 @@ from zarrix.errors import CommitVisibleError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 
+BEGIN = f"TESTS = {str(Path(__file__).parents[1])!r}\n"
 # Each call of a commit that writes fails, that one alone or with all after it.
 WRITES_FAIL = """
 import errno, json, os, shutil, sys
-sys.path.insert(0, "tests")
+sys.path.insert(0, TESTS)
 from pathlib import Path
 from commits import steps, test_full_disk
 folder = Path(sys.argv[1])
@@ -50,7 +51,7 @@ exec "$@"
 """
 FILLED = """
 import json, os, shutil, sys
-sys.path.insert(0, "tests")
+sys.path.insert(0, TESTS)
 from pathlib import Path
 from commits import steps, test_full_disk
 disk, made = Path(sys.argv[1]), Path(sys.argv[2])
@@ -110,7 +111,7 @@ def check(path: Path, end: str) -> None:
 
 
 def test_an_error_says_whether_the_commit_is_visible(tmp_path: Path) -> None:
-    done = run_with_failing_calls(WRITES_FAIL, tmp_path)
+    done = run_with_failing_calls(BEGIN + WRITES_FAIL, tmp_path)
     assert done.returncode == 0, done.stderr
     once, always = map(json.loads, done.stdout.splitlines())
     # A write that fails once is repeated when the commit is completed.
@@ -131,7 +132,7 @@ def test_on_a_disk_with_little_space(tmp_path: Path) -> None:
     made = tmp_path / "made.zarr"
     steps.make(made, 3)
     steps.commit(made, 1)
-    program = [sys.executable, "-c", FILLED, str(disk), str(made)]
+    program = [sys.executable, "-c", BEGIN + FILLED, str(disk), str(made)]
     run: Any = subprocess.run([*command, *program], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)

@@ -180,7 +180,10 @@ def _check(folder: Path) -> int:
 
 
 def readers(folder: Path, seconds: float, pythons: dict[str, str] | None = None) -> list[Figure]:
-    """Readers that open the hierarchy again and again while commits run."""
+    """Readers that open the hierarchy again and again while commits run.
+
+    ``pythons`` names other interpreters by the readers that are only there.
+    """
     make(folder, 3)
     child = os.fork()
     if not child:
@@ -199,7 +202,7 @@ def readers(folder: Path, seconds: float, pythons: dict[str, str] | None = None)
     found: dict[str, dict[str, int]] = {}
     try:
         for kind in READERS:
-            python = (pythons or {}).get(kind.partition(" ")[0], sys.executable)
+            python = (pythons or {}).get(kind, sys.executable)
             command = [python, "-m", "tests.reliability.commits", kind, str(folder), str(seconds)]
             run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
             if run.returncode == 0:
@@ -227,6 +230,7 @@ READERS = {
     "zarr consolidated": True,
     "zarr plain": False,
     "xarray consolidated": True,
+    "xarray by-zarrix": True,
     "tensorstore plain": False,
 }
 
@@ -243,9 +247,12 @@ def _open(kind: str, folder: str) -> Callable[[str], Any]:
         return read
     if library == "xarray":
         import xarray
-        import zarr
 
-        data = xarray.open_zarr(folder, consolidated=True, chunks=None, decode_times=False)
+        if how == "consolidated":
+            # Without it, another engine would read.
+            import zarr
+        engine = {"consolidated": "zarr", "by-zarrix": "zarrix"}[how]
+        data = xarray.open_dataset(folder, engine=engine, consolidated=True, decode_times=False)
         return lambda name: data[name].values
     if library == "zarr":
         import zarr

@@ -149,7 +149,14 @@ def keys_beside(store: Store, path: str, space: KeySpace, metadata: ArrayMetadat
     start = len(top) + 1 if top else 0
     is_key = space.any_keys().fullmatch
     is_own = space_of(metadata).keys(metadata.ndim).fullmatch
-    keys = store._engine.list_prefix(top)
+    names, folders = store._engine.list_dir(top)
+    keys = [key_of(top, name) for name in names]
+    if space.separator == "/":
+        # The folders of the other key spaces are not read.
+        if space.name == "default":
+            keys += store._engine.list_prefix(key_of(top, "c")) if "c" in folders else []
+        elif any(map(str.isdecimal, folders)):
+            keys = store._engine.list_prefix(top)
     return [key for key in keys if is_key(key[start:]) and not is_own(key[start:])]
 
 

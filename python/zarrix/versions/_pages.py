@@ -52,7 +52,7 @@ class Page(NamedTuple):
 
     def packed(self) -> bytes:
         """The bytes of the file."""
-        return gzip.compress(self.lines, 6, mtime=0)
+        return gzip.compress(self.lines, 1, mtime=0)
 
 
 def made_pages(pages: Iterable[tuple[str, int, int, bytes]]) -> list[Page]:
