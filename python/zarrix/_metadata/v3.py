@@ -301,6 +301,16 @@ def kind_and_members(document: Any, label: str) -> tuple[str, Mapping[str, Any] 
     return str(kind), members
 
 
+def _check_transformers(transformers: Any, label: str) -> None:
+    if not transformers:
+        return
+    names = transformers
+    if isinstance(transformers, list):
+        names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
+    expected = "an empty list, because zarrix supports no storage transformers"
+    raise _wrong(label, "storage_transformers", names, expected)
+
+
 @parsed_once(ZARR_JSON)
 def parse_array(document: Any, label: str = ZARR_JSON) -> ArrayMetadata:
     """The array that a ``zarr.json`` document describes.
@@ -327,17 +337,7 @@ def parse_array(document: Any, label: str = ZARR_JSON) -> ArrayMetadata:
             f"{', '.join(_ARRAY_KEYS)}"
         )
     _check_node(members, "array", _KNOWN_KEYS, label)
-    transformers = members.get("storage_transformers") or []
-    if transformers:
-        names = transformers
-        if isinstance(transformers, list):
-            names = [one.get("name") if isinstance(one, Mapping) else one for one in transformers]
-        raise _wrong(
-            label,
-            "storage_transformers",
-            names,
-            "an empty list, because zarrix supports no storage transformers",
-        )
+    _check_transformers(members.get("storage_transformers") or [], label)
     shape = _lengths(members["shape"], "shape", 0, label)
     dtype = decode_data_type(members["data_type"], f"{label}: key 'data_type'")
     codecs = tuple(check_codecs(members["codecs"], f"{label}: key 'codecs' is"))
