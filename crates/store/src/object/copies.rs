@@ -96,7 +96,8 @@ impl Client {
             }
         }
         let mut kept = true;
-        let other = "0".repeat(32);
+        // No value has this tag.
+        let other = String::from("00000000000000000000000000000000");
         let cases = [(taken, &tag, false), (free, &other, false), (free, &tag, true)];
         for (target, tag, is_made) in cases {
             let terms = CopyTerms { tag: Some(tag.clone()), ..CopyTerms::default() };
