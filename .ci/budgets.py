@@ -100,7 +100,6 @@ MANY = {
     "_stores/zip.py:ZipStore.__init__": "the signature of zarr 2.18, with what zarr-python 3 adds",
     "convert/_export.py:export": "public: the options of `zarrix export`",
     "convert/_import.py:import_": "public: the options of `zarrix import`",
-    "virtual/_edit.py:edit": "public: the edits of a list in one call",
     "ingest/_append.py:append": "public: the options of `zarrix append`",
     "jobs/_operations/map.py:map_chunks": "public: the options of a job",
     "jobs/_operations/pyramid.py:pyramid": "public: the options of a job",

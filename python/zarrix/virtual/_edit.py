@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._runtime.signatures import takes
 from zarrix.virtual._concat import concat, stack
+from zarrix.virtual._keywords import ServerKeywords
 from zarrix.virtual._open import store_of
 from zarrix.virtual._opener import Opener, check_of, file_check
 from zarrix.virtual._store import Boxes, VirtualStore, box_of
@@ -132,7 +133,7 @@ def _path_of(array: Array) -> str:
     return array.path
 
 
-@takes()
+@takes(ServerKeywords, like=concat)
 def edit(
     array: Array,
     *,
@@ -141,7 +142,7 @@ def edit(
     drop: int | slice | None = None,
     replace: Mapping[int, Any] | None = None,
     window: int | None = None,
-    storage_options: Mapping[str, Any] | None = None,
+    **kwargs: Unpack[ServerKeywords],
 ) -> Array:
     """Another virtual array, with pieces added, dropped or replaced.
 
@@ -160,8 +161,8 @@ def edit(
         What comes in the place of a piece; it may have another length along the axis.
     window : int, optional
         The length of the result along that axis: of the longer array, its last so many elements.
-    storage_options : mapping, optional
-        For new sources that are URLs.
+    **kwargs
+        ``storage_options``, for new sources that are URLs.
 
     Returns
     -------
@@ -190,6 +191,7 @@ def edit(
     axis = table.index.axis
     if axis is None:
         raise VirtualError(f"the pieces of {array!r} do not lie along one axis; list them anew")
+    storage_options = kwargs.get("storage_options")
     is_stacked = len(table) > 0 and all(axis not in _axes(row) for row in table.rows()[:1])
 
     def added(sources: Any) -> list[Any]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["PieceKeywords", "reading_of"]
+__all__ = ["PieceKeywords", "ServerKeywords", "reading_of"]
+
+
+class ServerKeywords(TypedDict, total=False):
+    """How new sources are found that are URLs."""
+
+    storage_options: Mapping[str, Any] | None
 
 
 class PieceKeywords(TypedDict, total=False):
