@@ -167,6 +167,7 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "data": np.arange(3),
         "fill_value": 0,
         "starts": [[0, 0]],
+        "factor": 2,
         "entries": [],
         "nodes": {},
         "path": str(folder / "new"),
