@@ -212,6 +212,10 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         values["dest"] = folder / ("x.json" if name.endswith("virtual") else "x.zarr")
     if name == "zarrix.virtual.mosaic":
         values["shape"] = (4, 4)
+    if name == "zarrix.virtual.join":
+        times = zarr.group(zarr_format=3)
+        times.create_array("time", data=np.arange(3), dimension_names=["time"])
+        values |= {"sources": [times], "along": "time"}
     if name == "zarrix.append":
         values |= {"sources": [], "along": "time"}
     if name == "zarrix.export":

@@ -81,9 +81,9 @@ def makes_files(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def name_of_zarr(called: ast.expr) -> bool:
-    """Whether it is `zarrix.open`, of which ``mode="w"`` is another one."""
+    """Whether it is `zarrix.open`, or that of its rooms, of which ``mode="w"`` is another one."""
     return isinstance(called, ast.Attribute) and getattr(called.value, "id", "") in (
-        "zarr", "zarrix", "dbm", "lmdb",
+        "zarr", "zarrix", "dbm", "lmdb", "asynchronous", "_open",
     )  # fmt: skip
 
 
