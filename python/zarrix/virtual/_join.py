@@ -18,7 +18,7 @@ from zarrix._stores.keys import ZARR_JSON, key_of
 from zarrix.virtual._along import Coordinate, Segment, segments
 from zarrix.virtual._concat import check_shape, concat
 from zarrix.virtual._given import Given, GivenGroup, Sources
-from zarrix.virtual._keywords import PieceKeywords, reading_of
+from zarrix.virtual._keywords import PieceKeywords, check_reading, reading_of
 from zarrix.virtual._rules import check_meaning, is_packed
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Row, Table
@@ -89,6 +89,7 @@ def join(
     if overlap not in ("error", "first", "last"):
         raise ValueError(f"overlap={overlap!r}; allowed are 'error', 'first' and 'last'")
     dtypes, decode, missing = reading_of(kwargs)
+    check_reading(decode, missing)
     if dtypes is not None and not isinstance(dtypes, Mapping):
         raise TypeError(f"dtype={dtypes!r}; join() takes a mapping of names to dtypes")
     pieces = Sources(kwargs.get("storage_options"))

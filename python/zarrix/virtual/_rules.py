@@ -36,8 +36,6 @@ def check_meaning(pieces: Sequence[Given], decode: str | None) -> None:
     VirtualError
         It names both pieces, and both values.
     """
-    if decode not in (None, "cf"):
-        raise ValueError(f"decode={decode!r}; allowed are None and 'cf'")
     names = _MEANING if decode else (*_MEANING, *_PACKING)
     first = pieces[0]
     for other in pieces[1:]:

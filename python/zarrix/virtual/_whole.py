@@ -15,6 +15,7 @@ from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.memory import MemoryStore
 from zarrix.convert._cf import in_v3
 from zarrix.virtual._given import Given, Sources
+from zarrix.virtual._keywords import check_reading
 from zarrix.virtual._rules import check_meaning, decoded_dtype, decoding, kept_attributes
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import NOTHING_MORE, Row, Table
@@ -92,8 +93,7 @@ class Making:
         VirtualError
             Their dtypes, or what their elements mean, differ.
         """
-        if missing not in ("error", "fill"):
-            raise ValueError(f"missing={missing!r}; allowed are 'error' and 'fill'")
+        check_reading(decode, missing)
         check_meaning(arrays, decode)
         if decode is None:
             return cls(pieces, common_dtype(arrays, dtype), None, missing)
