@@ -338,6 +338,7 @@ WITHOUT: dict[str, str] = {
     "versions": "deletes the versions that are named, and tests/versions has what stays",
     "recover": "removes the keys that an intent names; tests/commits kills it at each step",
     "append": "adds rows by labels and overwrites no node; tests/ingest has what it refuses",
+    "virtual": "writes lists and replaces no other file; tests/virtual/test_target.py has the rest",
     "restore": "one commit that takes a version's content; tests/versions has what stays",
     "sweep": "removes the chunks that a commit has replaced, which tests/commits compares",
     "storage.init_store": "`storage.init_array` under its first name",

@@ -19,6 +19,7 @@ from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._stores.base import Store
+from zarrix._stores.keys import key_of
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.path import is_url
 from zarrix._stores.reference.store import ReferenceStore
@@ -199,7 +200,7 @@ class Sources:
         """An array of a group, as what was passed."""
         if isinstance(location_of(array).store, VirtualStore):
             return self._opened(array)
-        path = f"{owner.path}/{name}" if owner.path else name
+        path = key_of(owner.path, name)
         return self._given(array, owner.number, path, LazyArray.of(array))
 
     def _at(self, places: Sequence[tuple[int, str]]) -> Iterable[Given]:

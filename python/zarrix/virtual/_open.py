@@ -23,6 +23,7 @@ from zarrix.virtual._document import parsed, written
 from zarrix.virtual._opener import Opener
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Source, Table
+from zarrix.virtual._target import require_free
 
 __all__ = ["of_path", "open", "save", "store_of"]
 
@@ -64,11 +65,15 @@ def save(
         Whether local paths are stored relative to the folder of the document, so that both can be
         moved together.
     overwrite : bool
+        Replace a list that is there.
 
     Raises
     ------
     VirtualError
-        The node is not virtual, or a piece is in the memory of this process.
+        The node is not virtual, a piece is in the memory of this process, or ``path`` is another
+        file than a list.
+    OverlapError
+        ``path`` is a piece, or is inside of one.
     FileExistsError
         The file exists, and ``overwrite`` is false.
 
@@ -94,6 +99,8 @@ def save(
     sources = [_stored(opener, number, folder if relative else "") for number in used]
     numbers = {number: place for place, number in enumerate(used)}
     tables = {name: _renumbered(table, numbers) for name, table in store.tables.items()}
+    if overwrite:
+        require_free(store, target, "a list of pieces")
     with whole_file(target, overwrite=overwrite) as file:
         file.write(written(sources, store.stored_values, tables))
 

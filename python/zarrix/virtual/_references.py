@@ -40,6 +40,7 @@ from zarrix.convert._file_store import FileStore
 from zarrix.virtual._open import store_of
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Table
+from zarrix.virtual._target import require_free
 
 __all__ = ["references"]
 
@@ -68,11 +69,16 @@ def references(
     path : str or Path
         A file whose name ends in ``.json``.
     overwrite : bool
+        Replace a file of references that is there.
 
     Raises
     ------
     ConversionError
         The references would not be exact; the message names the piece and says why.
+    VirtualError
+        ``path`` is another file than one of references.
+    OverlapError
+        ``path`` is a piece, or is inside of one.
     PieceNotFoundError
         A piece is gone, and may not be.
     FileExistsError
@@ -100,6 +106,8 @@ def references(
     made: Any = open_node(ReferenceStore(document), mode="r")
     for array in [made] if isinstance(made, Array) else [one for _, one in made.arrays()]:
         metadata_of(array)
+    if overwrite:
+        require_free(store, target, "a file of references")
     with whole_file(target, overwrite=overwrite) as file:
         file.write(json.dumps(document).encode())
 
