@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -111,13 +112,13 @@ def taken_over(stored: Stored, rules: Rules) -> Stored:
 
 
 def put_root(
-    stored: Stored, one: Committer, rules: Rules, then: str, **changes: object
+    stored: Stored, one: Committer, rules: Rules, then: str, **changes: Any
 ) -> tuple[Stored, Committer]:
     """A put of the root's document under the condition that it is still the one that was read."""
     if rules.root_by_tag and one.tag != stored.tag:
         return stored, replace(one, step="lost")
     tag = stored.tag + 1
-    return replace(stored, tag=tag, **changes), replace(one, tag=tag, step=then)  # type: ignore[arg-type]
+    return replace(stored, tag=tag, **changes), replace(one, tag=tag, step=then)
 
 
 def choices(stored: Stored, one: Committer, rules: Rules) -> Iterator[Committer]:

@@ -92,7 +92,8 @@ class _Packing(NamedTuple):
         Raises
         ------
         AppendError
-            One has none: it is beyond the range, would be read as missing, or is no whole number.
+            One has none: it is beyond the range, would be read as missing, or is not a
+            whole number.
         """
         kept = np.where(missing, numbers.dtype.type(0), numbers)
         exact = kept if self.is_plain else (kept.astype("f8") - self.offset) / self.scale

@@ -173,7 +173,7 @@ def edit(
     VirtualError
         A piece does not fit, is both dropped and replaced, or the pieces do not lie along one axis.
     IndexError
-        There is no piece of that number.
+        A number is not that of a piece.
 
     Examples
     --------

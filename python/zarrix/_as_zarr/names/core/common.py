@@ -64,8 +64,10 @@ def parse_order(data: Any) -> Literal["C", "F"]:
     ValueError
         It is neither "C" nor "F".
     """
-    if data in ("C", "F"):
-        return data  # type: ignore[no-any-return]  # One of the two.
+    if data == "C":
+        return "C"
+    if data == "F":
+        return "F"
     raise ValueError(f"Expected one of ('C', 'F'), got {data} instead.")
 
 

@@ -63,7 +63,8 @@ class RectilinearChunkGridMetadata(metaclass=_GridOfOneKind):
         ValueError
             A length is not a number of at least 1.
         """
-        axes = tuple(axis_of(one if isinstance(one, int) else [*one]) for one in chunk_shapes)
-        if None in axes:
+        found = [axis_of(one if isinstance(one, int) else [*one]) for one in chunk_shapes]
+        axes = tuple(axis for axis in found if axis is not None)
+        if len(axes) < len(found):
             raise ValueError(f"chunk_shapes={chunk_shapes!r}; expected lengths of at least 1")
-        return ListedChunkGrid.of(axes)  # type: ignore[arg-type]  # None is none of them.
+        return ListedChunkGrid.of(axes)
