@@ -5,13 +5,19 @@
 
 mod test_folder;
 
+#[cfg(unix)]
+use std::collections::HashMap;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 #[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
 use std::time::Duration;
 
 use test_folder::TestFolder;
+#[cfg(unix)]
+use zarrix_store::{CarriedTree, Carrier, Carry, KeySpace, TreeTerms};
 use zarrix_store::{Durability, LocalStore, Store, StoreError};
 
 fn put(store: &LocalStore, key: &str, value: &[u8]) {
@@ -362,4 +368,44 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
         assert!(partly <= 1, "{counts:?}");
         assert_eq!(fs::read_dir(folder.path("s")).unwrap().count(), 0);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_while_it_is_carried_is_there() {
+    let folder = TestFolder::new();
+    let source = folder.path("s");
+    fs::create_dir_all(source.join("a")).unwrap();
+    fs::write(source.join("a/0"), b"value").unwrap();
+    let space = KeySpace::of(1, "v2.");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for writer in 0..2 {
+            let (source, done) = (&source, &done);
+            scope.spawn(move || {
+                let new = source.join(format!("a/{writer}.new"));
+                while !done.load(Ordering::Relaxed) {
+                    fs::write(&new, b"value").unwrap();
+                    fs::rename(&new, source.join("a/0")).unwrap();
+                }
+            });
+        }
+        let carried: Vec<_> = (0..400)
+            .map(|number| {
+                let dest = folder.path(&format!("v{number}"));
+                let carrier = Carrier::new(Carry::Link, false);
+                let terms = TreeTerms { carrier, skipped: Vec::new(), digests: false };
+                let tree = CarriedTree::new(&source, Some(&dest), terms);
+                let (walk, visit) = tree.begin("", HashMap::from([("a".to_owned(), space)]));
+                for inside in tree.enter(&walk, &visit)? {
+                    tree.enter(&walk, &inside)?;
+                }
+                Ok::<_, StoreError>(fs::read(dest.join("a/0")).ok())
+            })
+            .collect();
+        done.store(true, Ordering::Relaxed);
+        for value in carried {
+            assert_eq!(value.unwrap().as_deref(), Some(&b"value"[..]));
+        }
+    });
 }

@@ -57,9 +57,8 @@ fn place_by(
             Err(error) => match sys::carry_refusal(&error) {
                 Some(CarryRefusal::ThisFile) => {}
                 Some(CarryRefusal::Everywhere) if carrier.without_links() => {}
-                _ if error.kind() == io::ErrorKind::NotFound => {
-                    return absent(from, error);
-                }
+                // A file that was replaced between the look at its name and the link has none.
+                _ if error.kind() == io::ErrorKind::NotFound && has_directory(to)? => {}
                 _ => return Err(error),
             },
             linked => return linked,
@@ -93,12 +92,10 @@ pub(crate) fn replace(
     renamed.map(|()| Some(carried))
 }
 
-/// `None` if the source is missing; the error if it was the directory of the destination.
-fn absent(from: &CStr, error: io::Error) -> io::Result<Option<Carried>> {
-    match unless_absent(sys::status_at(from))? {
-        Some(_) => Err(error),
-        None => Ok(None),
-    }
+/// Whether the directory of a destination is there.
+fn has_directory(to: &CStr) -> io::Result<bool> {
+    let directory = c_name(directory_of(to).as_os_str())?;
+    Ok(unless_absent(sys::status_at(&directory))?.is_some())
 }
 
 fn opened(from: &CStr) -> io::Result<Option<(File, Status)>> {
