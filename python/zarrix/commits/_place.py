@@ -80,8 +80,9 @@ def place_of(node: Any, storage_options: Any = None, durability: str | None = No
     is_known = is_server or isinstance(store, LocalStore)
     if not is_known or location.chunk_store not in (None, store):
         raise NotAtomicError(
-            f"{location.describe()} is in a store that has no commits yet; directories of a local "
-            "disk have them, and buckets of S3, Google and Azure"
+            f"{location.describe()} is in a store that has no commits; directories of a local "
+            "disk have them, and buckets of S3, Google and Azure: copy it there "
+            "(zarrix.copy_store), or make the changes one by one"
         )
     store._forbid_changes()
     found = location.at(location.path, location.zarr_format)._replace(store=store).find()

@@ -82,6 +82,12 @@ def home_at(
             f"versions are of a whole hierarchy, and {path!r} is inside of one: pass its root, "
             f"{store.url}"
         )
+    if store.address.service != "s3":
+        raise ValueError(
+            f"{store.url} is not in a bucket of S3, and zarrix lists versions of objects only "
+            "there; zarrix.copy_store copies the hierarchy. A version that was made on a disk and "
+            f"is stored here opens by its own URL, {store.url.rstrip('/')}{VERSIONS_SUFFIX}/NAME"
+        )
     if versions is None and not store.address.prefix:
         raise ValueError(
             f"{store.url} is a whole bucket, and has no place beside it: pass versions=, such as "
@@ -118,8 +124,8 @@ def home_of(
         )
     if not isinstance(store, LocalStore):
         raise ValueError(
-            f"{store!r} keeps no versions: they are made of hierarchies in folders; "
-            "zarrix.copy_store copies others"
+            f"{store!r} keeps no versions: they are made of hierarchies in folders, and in buckets "
+            "of S3; zarrix.copy_store copies others"
         )
     root = os.path.realpath(store.path)
     folder = root + VERSIONS_SUFFIX if versions is None else os.path.abspath(os.fsdecode(versions))

@@ -42,10 +42,10 @@ def require_kept(live: RemoteStore, versions: RemoteStore | None, *, is_named: b
         Whether the caller has named ``how="objects"``.
     """
     engine = live._engine
-    if live.address.service != "s3" or not isinstance(engine, _engine.ObjectStore):
+    if not isinstance(engine, _engine.ObjectStore):
         raise ValueError(
-            f"{live.url} is not in a bucket of S3, and zarrix lists versions of objects only "
-            "there; zarrix.copy_store copies the hierarchy"
+            f"{live.url} is opened by fsspec, and zarrix lists versions of objects only by its own "
+            "client; zarrix.copy_store copies the hierarchy"
         )
     if not engine.keeps_versions():
         raise ValueError(
