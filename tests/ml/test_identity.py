@@ -417,6 +417,8 @@ LOADERS: dict[str, list[Row]] = {
     "to": [Row({}, {"to": identity}, SAME)],
     # Needs torch: tests/ml/test_torch.py.
     "device": [],
+    # Needs pictures: tests/ml/test_reduce.py.
+    "reduce": [],
     "transform": [Row({}, {"transform": lambda batch, rng: None}, SAME)],
     "transform_sample": [Row({}, {"transform_sample": lambda sample, rng: None}, SAME)],
     "on_error": [

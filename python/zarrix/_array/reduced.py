@@ -8,10 +8,23 @@ from typing import Any
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 
-__all__ = ["metadata_of_reduced"]
+__all__ = ["has_reduced", "metadata_of_reduced"]
 
 _FACTORS = (2, 4, 8)
 _JPEG = ("imagecodecs_jpeg", "jpeg")
+
+
+def has_reduced(metadata: ArrayMetadata) -> bool:
+    """Whether the chunks are JPEG pictures, which are decoded in smaller sizes, too.
+
+    Those of a view that is smaller already are not decoded in a third size.
+    """
+    codecs = _codecs_of_pictures(metadata)
+    return (
+        len(codecs) == 1
+        and codecs[0]["name"].removeprefix("numcodecs.") in _JPEG
+        and "reduced" not in codecs[0].get("configuration", {})
+    )
 
 
 def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
@@ -27,13 +40,8 @@ def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
         raise ValueError(f"reduced({factor!r}): the factor is 2, 4 or 8")
     lengths = tuple(axis.even or 0 for axis in metadata.inner_grid)
     axes = [axis for axis, length in enumerate(lengths) if length != 1][:2]
-    names = _serializers(metadata)
-    if len(names) != 1 or names[0].removeprefix("numcodecs.") not in _JPEG or len(axes) < 2:
-        raise ValueError(
-            f"{metadata.where}: reduced() is for chunks that are JPEG pictures, and these are "
-            f"{lengths} by {', '.join(names) or 'no codec'}; zarr.jobs.downsample makes a smaller "
-            "copy of any array"
-        )
+    if not has_reduced(metadata) or len(axes) < 2:
+        raise ValueError(_why_one_size(metadata, lengths, factor))
     _check_multiples(metadata, lengths, axes, factor)
 
     def smaller(shape: Sequence[int]) -> list[int]:
@@ -62,6 +70,20 @@ def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
     return v3.parse_array(document, label="reduced()")
 
 
+def _why_one_size(metadata: ArrayMetadata, lengths: Sequence[int], factor: int) -> str:
+    codecs = _codecs_of_pictures(metadata)
+    if any("reduced" in codec.get("configuration", {}) for codec in codecs):
+        return (
+            f"{metadata.where}: reduced({factor}) of a view of reduced(): ask the array itself for "
+            "the smaller size"
+        )
+    names = ", ".join(codec["name"] for codec in codecs) or "no codec"
+    return (
+        f"{metadata.where}: reduced() is for chunks that are JPEG pictures, and these are "
+        f"{lengths} by {names}; zarr.jobs.downsample makes a smaller copy of any array"
+    )
+
+
 def _check_multiples(
     metadata: ArrayMetadata, lengths: Sequence[int], axes: Sequence[int], factor: int
 ) -> None:
@@ -74,13 +96,12 @@ def _check_multiples(
             )
 
 
-def _serializers(metadata: ArrayMetadata) -> list[str]:
-    """The names of the codecs of an inner chunk, without checksums."""
+def _codecs_of_pictures(metadata: ArrayMetadata) -> list[Any]:
+    """The codecs of an inner chunk, without checksums."""
     codecs: Any = metadata.codecs
     while len(codecs) == 1 and codecs[0]["name"] == "sharding_indexed":
         codecs = codecs[0]["configuration"]["codecs"]
-    names = [str(codec["name"]) for codec in codecs]
-    return [name for name in names if name not in ("crc32c", "bytes")]
+    return [codec for codec in codecs if codec["name"] not in ("crc32c", "bytes")]
 
 
 def _reduced(codec: Any, reduced: Mapping[str, Any], smaller: Any) -> Any:

@@ -98,6 +98,19 @@ class Clips(Divisible):
                 f"frames={frames}, stride={stride}, every={every}: they are positive, and whole "
                 "numbers of frames unless times= is passed"
             )
+        self._given = {
+            "frames": frames,
+            "dims": dims,
+            "every": every,
+            "stride": stride,
+            "time": time,
+            "times": times,
+            "episodes": episodes,
+            "border": border,
+            "pad_value": pad_value,
+            "size": size,
+            "seed": seed,
+        }
         self._groups = as_fields(fields, "Clips")
         name, reference = next(iter(self._groups[0].items()))
         names = required_names(name, reference, dims)

@@ -92,6 +92,17 @@ class Crops(Divisible):
         pad_value: Any = None,
         seed: int = 0,
     ) -> None:
+        self._given = {
+            "dims": dims,
+            "size": size,
+            "over": over,
+            "per_item": per_item,
+            "density": density,
+            "where": where,
+            "border": border,
+            "pad_value": pad_value,
+            "seed": seed,
+        }
         self._groups = as_fields(fields, "Crops")
         name, reference = next(iter(self._groups[0].items()))
         self._dims = required_names(name, reference, dims)

@@ -133,6 +133,10 @@ class Dataset(ABC):
     def _frozen(self, frozen: Frozen) -> Self:
         """The dataset with arrays that do not change while it is used."""
 
+    @abstractmethod
+    def _reduced(self, factor: int) -> Dataset:
+        """The dataset of smaller pictures, made anew of its fields by `Array.reduced`."""
+
     # Items to batches
 
     def __len__(self) -> int:

@@ -75,6 +75,14 @@ class Grid(Divisible):
         border: str = "pad",
         pad_value: Any = None,
     ) -> None:
+        self._given = {
+            "size": size,
+            "dims": dims,
+            "stride": stride,
+            "over": over,
+            "border": border,
+            "pad_value": pad_value,
+        }
         self._groups = as_fields(fields, "Grid")
         name, reference = next(iter(self._groups[0].items()))
         self._dims = names = required_names(name, reference, dims)

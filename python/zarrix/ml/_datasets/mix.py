@@ -237,6 +237,11 @@ class Mix(Dataset):
     def _frozen(self, frozen: Frozen) -> Mix:
         return self._with(_parts=[part._frozen(frozen) for part in self._parts])
 
+    def _reduced(self, factor: int) -> Mix:
+        parts = [part._reduced(factor) for part in self._parts]
+        named = dict(zip(self._names, parts, strict=True))
+        return Mix(named, weights=self._weights, until=self._until)
+
     def _begins(self) -> Ints:
         begins = [
             part._begins()[1:] + end for part, end in zip(self._parts, self._ends, strict=False)

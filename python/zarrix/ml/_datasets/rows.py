@@ -49,6 +49,7 @@ class Rows(Divisible):
     _begins_once = True
 
     def __init__(self, fields: Any, *, seed: int = 0) -> None:
+        self._given = {"seed": seed}
         self._groups = [
             {name: _named(name, field) for name, field in group.items()}
             for group in as_fields(fields, "Rows")

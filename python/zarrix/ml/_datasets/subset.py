@@ -43,6 +43,19 @@ class Subset(Dataset):
     def _frozen(self, frozen: Frozen) -> Subset:
         return self._with(_base=self._base._frozen(frozen))
 
+    def _reduced(self, factor: int) -> Subset:
+        base = self._base._reduced(factor)
+        every = np.arange(len(self._base))
+        # Otherwise a frame of one part could be in another one, too.
+        if len(base) != len(every) or not np.array_equal(
+            base._frames_of(every), self._base._frames_of(every)
+        ):
+            raise ValueError(
+                f"reduce={factor} gives {self._base!r} other items, so that the part of it is not "
+                "known; divide a dataset of z.reduced() instead"
+            )
+        return self._with(_base=base)
+
     def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         return self._base._allocated(column)
 

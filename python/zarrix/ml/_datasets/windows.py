@@ -20,7 +20,7 @@ from zarrix.ml._reading.chunks import ends_along
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.decoding import overlap_of_blocks, share_of_an_item
 from zarrix.ml._reading.fetch import Entry, Frozen, source_of
-from zarrix.ml._reading.fields import Column, Field
+from zarrix.ml._reading.fields import Column, Field, reduced_fields
 
 __all__ = ["BORDERS", "Windowed", "check_border", "frame_dims", "sizes_of"]
 
@@ -36,6 +36,8 @@ class Windowed(Dataset):
     _border = "inside"
     _pad_value: Any = None
     _tables: tuple[Table, ...] = ()
+    # The options of the constructor, by which a dataset of other fields is made.
+    _given: dict[str, Any]
 
     def _prepare(self, counts: Sequence[int] | Ints) -> None:
         """Count the items, ``counts`` of each group."""
@@ -299,6 +301,11 @@ class Windowed(Dataset):
         return self._with(
             _reads=[[frozen.source(source) for source in group] for group in self._reads]
         )
+
+    def _reduced(self, factor: int) -> Self:
+        make: Any = type(self)
+        made: Self = make(reduced_fields(self._groups, factor), **self._given)
+        return made._with(_tables=self._tables)
 
 
 def _apart(out: Any, starts: Ints) -> list[tuple[Any, Ints, int]]:

@@ -108,6 +108,12 @@ class Loader:
         Your promise that the arrays do not change while the loader is used. Without it, each use
         of a cached chunk of a remote store asks the server whether it is current; with it, only
         the first use does. `stats` says that it was given.
+    reduce : {2, 4, 8}, optional
+        Pictures of JPEG chunks are decoded in a smaller size, by this factor along each side. The
+        loader is one of the same dataset of `Array.reduced`: a window has its ``size``, as
+        many pixels as without, of a larger part of the picture; its corners count smaller pixels.
+        It is the first field that is reduced, and all others of JPEG; masks and other fields on
+        the grid of the first one remain aligned with it.
     threads : int, optional
         How many threads decode; when omitted, those of the engine divided by LOCAL_WORLD_SIZE, of
         which one is left to the program from four on.
@@ -115,7 +121,7 @@ class Loader:
     Raises
     ------
     ValueError
-        An option is not one of those above.
+        An option is not one of those above, or the first field has no smaller pictures.
 
     Examples
     --------
@@ -157,6 +163,7 @@ class Loader:
         error_log: str | os.PathLike[str] | None = None,
         partitions: int | None = None,
         frozen: bool = False,
+        reduce: int | None = None,
         threads: int | None = None,
     ) -> None:
         if not isinstance(dataset, Dataset):
@@ -175,20 +182,20 @@ class Loader:
                 f"on_error={on_error!r}; allowed are {', '.join(_ON_ERROR)}"
                 f"{suggestion(str(on_error), _ON_ERROR)}"
             )
+        if reduce is not None:
+            dataset = dataset._reduced(reduce)
         dataset = dataset._frozen(Frozen()) if frozen else dataset
         self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
-        self.frozen = bool(frozen)
+        self.frozen, self._shuffle, self._partitions = bool(frozen), shuffle, partitions
         self._threads = threads_of_loader(threads)
-        self._requested_rank = rank, world
+        self._requested_rank, self._drop_last = (rank, world), drop_last
         self.rank, self.world = rank_and_world(rank, world)
-        self._drop_last = drop_last
         self._cumulative, self._samples = cumulative_weights(dataset, weights, samples)
         log = None if error_log is None else os.path.abspath(error_log)
         self._corrupt = CorruptRule(on_error, int(max_errors), log)
         self._prefetch, self._memory = int(prefetch), parse_size(memory, "memory")
-        self._transform, self._deliver = transform, deliverer(to, device)
-        self._transform_sample = transform_sample
-        self._shuffle, self._partitions = shuffle, partitions
+        self._transform, self._transform_sample = transform, transform_sample
+        self._deliver = deliverer(to, device)
         self._choice = choose(
             dataset, shuffle, self.batch_size, self._memory, partitions or self.world
         )

@@ -17,14 +17,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
+from zarrix._array.reduced import has_reduced
 from zarrix._errors import suggestion
 from zarrix._hierarchy.group import Group
 from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.nan import NanRule, nan_rule
 
-__all__ = ["Column", "Field", "MaskGrid", "as_fields", "columns_of", "grid_of", "required_names"]
+__all__ = [
+    "Column",
+    "Field",
+    "MaskGrid",
+    "as_fields",
+    "columns_of",
+    "grid_of",
+    "reduced_fields",
+    "required_names",
+]
 
 _TARGETS = ("float16", "bfloat16", "float32")
 
@@ -116,6 +127,12 @@ class Field:
         self.nan = rule
         self.clip = None if clip is None else (float(clip[0]), float(clip[1]))
         self.scale, self.offset = _affine(scale, offset, mean, std)
+
+    def _of(self, array: Any) -> Field:
+        """The field of another array, with the same options."""
+        other = object.__new__(Field)
+        other.__dict__.update(self.__dict__, array=array)
+        return other
 
     def __repr__(self) -> str:
         converted = f" -> {self.dtype}" if self.dtype else ""
@@ -237,6 +254,31 @@ def as_fields(mappings: Any, kind: str) -> list[dict[str, Field]]:
     if taken:
         raise ValueError(f"a batch has an entry {sorted(taken)[0]!r} of its own: rename the field")
     return [{name: group[name] for name in first} for group in groups_of_fields]
+
+
+def reduced_fields(groups: list[dict[str, Field]], factor: int) -> list[dict[str, Field]]:
+    """The groups with smaller pictures: the first field, and all others that are JPEG."""
+    return [
+        {
+            name: field._of(field.array.reduced(factor))
+            if _has_smaller(name, field, is_first=name == next(iter(group)))
+            else field
+            for name, field in group.items()
+        }
+        for group in groups
+    ]
+
+
+def _has_smaller(name: str, field: Field, is_first: bool) -> bool:
+    """Whether a field is read in a smaller size; an error if the first one has none."""
+    if isinstance(field.array, Array):
+        return is_first or has_reduced(metadata_of(field.array))
+    if is_first:
+        raise ValueError(
+            f"reduce= is for fields of JPEG pictures, and {name!r}, the first field, is of "
+            f"{type(field.array).__name__}"
+        )
+    return False
 
 
 def names_of_axes(name: str, field: Field, dims: Any) -> tuple[str, ...] | None:
