@@ -1,6 +1,7 @@
 """The route ``overview``: a plane that is too large for tiles, in few pixels and bounded time.
 
-If every n-th element can be read within the limit, that is the picture ("step"). Otherwise only
+If every n-th element can be read within the limit, that is the picture ("step"), or for JPEG chunks
+what their codec decodes in a smaller size at these places ("reduced"). Otherwise only
 some chunks are decoded, and each gives one element ("coarse"); a front end asks again for parts of
 the plane, which are finer. Where chunks are missing, those that are stored are chosen
 (`zarrix.viewer._sparse`).
@@ -19,6 +20,7 @@ from zarrix.viewer._limits import MOST_ELEMENTS
 from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._parts import read
 from zarrix.viewer._roots import Roots
+from zarrix.viewer._smaller import smaller, step_of
 from zarrix.viewer._sparse import sparse_overview
 from zarrix.viewer._tile import octets
 
@@ -38,7 +40,7 @@ def overview(roots: Roots, parameters: Parameters) -> Answer:
         raise Refused(400, "axes= names two axes of which the selection has a range")
     for axis in shown:
         start, step, count = axes[axis]
-        by = max(1, -(-count // side))
+        by = step_of(array, max(1, -(-count // side)))
         axes[axis] = (start, step * by, -(-count // by))
     quality = "exact" if all(axes[axis][1] == 1 for axis in shown) else "step"
     form = parameters.choice("as", "raw", "label", "cf")
@@ -53,7 +55,10 @@ def overview(roots: Roots, parameters: Parameters) -> Answer:
     size = math.prod(1 if isinstance(one, int) else one[2] for one in axes)
     if size > MOST_ELEMENTS:
         raise Refused(413, f"{size:,} elements are more than {MOST_ELEMENTS:,}", "too-large")
-    values = read(array, axes, parameters.cancel, parameters.field(array))
+    source, places = array, axes
+    if quality == "step" and (found := smaller(array, axes, shown)) is not None:
+        (source, places), quality = found, "reduced"
+    values = read(source, places, parameters.cancel, parameters.field(array))
     if form == "cf":
         values = decoded(array, values)
     steps = _listed([axes[axis][1] for axis in shown])

@@ -17,6 +17,7 @@ from zarrix.viewer._colours import colour_map, flow_colours
 from zarrix.viewer._cost import check_cost
 from zarrix.viewer._guess import guess
 from zarrix.viewer._parameters import Selected
+from zarrix.viewer._smaller import smaller, step_of
 from zarrix.viewer._tile_types import as_labels, tile_type
 
 __all__ = ["KINDS", "Picture", "picture_of"]
@@ -67,7 +68,8 @@ def picture_of(
     range : tuple of float, optional
         The ends of the colours; the extremes of the plane if omitted.
     size : tuple of int
-        The most rows and columns; every n-th element is taken.
+        The most rows and columns; every n-th element is taken, of JPEG chunks in the smallest
+        size that has them.
 
     Raises
     ------
@@ -92,11 +94,13 @@ def picture_of(
     if plane is None or len(ranges) < 2:
         raise Refused(400, f"a picture has rows and columns, and this selection has not: {dims}")
     by = max(math.ceil(axes[axis][2] / most) for axis, most in zip(ranges, size, strict=True))
+    by = step_of(node, by)
     for axis in ranges:
         start, step, count = axes[axis]
         axes[axis] = (start, step * by, -(-count // by))
     check_cost(node, axes)
-    values = np.asarray(node[tuple(_key(one) for one in axes)])
+    source, places = smaller(node, axes, ranges) or (node, axes)
+    values = np.asarray(source[tuple(_key(one) for one in places)])
     kept = [axis for axis in sorted(shown) if not isinstance(axes[axis], int)]
     values = values.transpose([kept.index(axis) for axis in shown if axis in kept])
     image, ends = _painted(values, kind, range or guessed.range)

@@ -9185,6 +9185,7 @@ function notes(pane) {
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");
+  if (pane.quality.value === "reduced") found.push("pictures decoded in a smaller size");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");
   return found.join("; ");
 }
