@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zarrix._errors import PathNotFoundError, SourceChangedError
+from zarrix._stores.base import Store
 from zarrix._stores.open import as_store
 from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix.convert._formats import format_of
 
-__all__ = ["download", "file_in", "here"]
+__all__ = ["download", "fetched", "file_in", "here"]
 
 _BLOCK = 8 << 20
 
@@ -50,21 +51,33 @@ def download(
     before = store.head(name)
     if before is None:
         raise PathNotFoundError(f"{public_url(url)} does not exist")
-    path = os.path.join(folder, name)
+    path = fetched(store, name, before, url, folder)
+    return path, [public_url(url), before.size, before.tag]
+
+
+def fetched(store: Store, key: str, before: Any, url: str, folder: str) -> str:
+    """The path below a folder of a file that is the value of ``key``, which ``before`` describes.
+
+    Raises
+    ------
+    SourceChangedError
+        It is another one, or was replaced meanwhile.
+    """
+    path = os.path.join(folder, url.rpartition("/")[2])
     with open(path, "xb") as file:
         while file.tell() < before.size:
             at = file.tell()
-            block = store._engine.get_slice(store.engine_path(name), at, at + _BLOCK)
+            block = store._engine.get_slice(store.engine_path(key), at, at + _BLOCK)
             if not block:
                 break
             file.write(block)
         size = file.tell()
-    if size != before.size or store.head(name) != before:
+    if size != before.size or store.head(key) != before:
         raise SourceChangedError(
             f"{public_url(url)} has changed while it was read; nothing was stored: make the call "
             "again"
         )
-    return path, [public_url(url), before.size, before.tag]
+    return path
 
 
 @contextlib.contextmanager

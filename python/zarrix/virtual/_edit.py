@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -19,7 +18,7 @@ from zarrix._runtime.signatures import takes
 from zarrix.virtual._concat import concat, stack
 from zarrix.virtual._keywords import ServerKeywords
 from zarrix.virtual._open import store_of
-from zarrix.virtual._opener import Opener, check_of, file_check
+from zarrix.virtual._opener import Opener, check_of
 from zarrix.virtual._store import Boxes, VirtualStore, box_of
 from zarrix.virtual._table import Row, Source, Table
 
@@ -311,7 +310,7 @@ def _checked_anew(opener: Opener, number: int) -> Source:
     source = opener.sources[number]
     if source.check is None or source.location is None:
         return source
-    return source._replace(check=file_check(os.path.join(opener.home, source.location)))
+    return source._replace(check=opener.version(number))
 
 
 def _check_anew(

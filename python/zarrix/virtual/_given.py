@@ -31,7 +31,8 @@ from zarrix.convert._cf import shown as shown_attributes
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._inside import split
 from zarrix.convert._source import natural
-from zarrix.virtual._opener import Opener, check_of, file_check, split_url
+from zarrix.virtual._files import Named, at_once, named, split_url, version
+from zarrix.virtual._opener import Opener, check_of, file_check
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Source, Table
 
@@ -121,6 +122,8 @@ class Sources:
         self.sources: list[Source] = []
         self._known: dict[Any, int] = {}
         self._hosts: list[str] = []
+        # Files at URLs, and what tells their versions, by the URLs that were passed.
+        self._files: dict[str, tuple[Named, str]] = {}
         self._adopted: list[VirtualStore] = []
         self._options = dict(storage_options or {})
         self.opener = Opener(self.sources, self._targets())
@@ -157,8 +160,19 @@ class Sources:
     def _allow(self, items: Iterable[Any]) -> None:
         """Let the servers of what was passed be read."""
         names = [os.fspath(one) for one in items if isinstance(one, str | os.PathLike)]
-        self._hosts += {split_url(name)[0] for name in names if is_url(name)} - {*self._hosts}
-        self.opener.targets = self._targets()
+        urls = [name for name in dict.fromkeys(names) if is_url(name)]
+        files = [(url, file) for url in urls if (file := named(url)) is not None]
+        hosts = {split_url(url)[0] for url in [*urls, *(file.url for _, file in files)]}
+        self._hosts += hosts - {*self._hosts}
+        targets = self.opener.targets = self._targets()
+        by_url = {file.url: file for _, file in files}
+        versions = at_once(lambda url: version(url, targets), by_url)
+        seen = dict(zip(by_url, versions, strict=True))
+        for url, file in files:
+            check = seen[file.url]
+            # A hierarchy of Zarr may have such a name, too.
+            if check is not None:
+                self._files[url] = file, check
 
     def groups(self, items: Any) -> list[GivenGroup]:
         """The groups that were passed, in their order.
@@ -174,6 +188,8 @@ class Sources:
         if not flat:
             raise VirtualError("a virtual group is made of at least one group")
         self._allow(flat)
+        names = [os.fspath(one) for one in flat if isinstance(one, str | os.PathLike)]
+        self.opener.open_files([self._named(name)[0] for name in names])
         return [self._group(one) for one in flat]
 
     def _group(self, item: Any) -> GivenGroup:
@@ -219,6 +235,9 @@ class Sources:
 
     def _named(self, name: str) -> tuple[int, str]:
         """The source of a path or URL, and the path in it."""
+        if name in self._files:
+            there, seen = self._files[name]
+            return self._number(Source(there.url, there.format, seen)), there.inside
         if is_url(name):
             return self._number(Source(name, "zarr")), ""
         file, inside, format = split(name)

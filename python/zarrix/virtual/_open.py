@@ -204,7 +204,7 @@ def _opened(
     is_remote = is_url(path)
     root = folder if is_remote else os.path.abspath(folder + slash)
     most = config.max_document_bytes
-    value = as_store(root, storage_options)._engine.get(name, most=most)
+    value = as_store(root, storage_options if is_remote else None)._engine.get(name, most=most)
     shown = public_url(path)
     if value is None:
         raise FileNotFoundError(f"there is no document at {shown}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from zarrix._array.access import metadata_of, opened_at
@@ -24,9 +24,9 @@ from zarrix._stores.open import as_store
 from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix._stores.reference.targets import Targets
-from zarrix._stores.registry import SERVER_SCHEMES
 from zarrix._stores.sites import Site, of_file
 from zarrix.convert._file_store import FileStore, reopened
+from zarrix.virtual._files import at_once, open_at, split_url, version
 from zarrix.virtual._table import Source
 
 __all__ = ["Opener", "check_of", "file_check"]
@@ -70,15 +70,50 @@ class Opener:
         if number in self.live:
             return self.live[number], ""
         found = self._stores.get(number) or self._files.get(number)
-        if found is None:
-            found = self._opened(number)
-            is_file = isinstance(found[0], FileStore)
-            kept, most = (self._files, _MOST_FILES) if is_file else (self._stores, _MOST_STORES)
-            while len(kept) >= most:
-                # What a call still reads from stays open, because it has a reference.
-                kept.pop(next(iter(kept)), None)
-            kept[number] = found
+        return self._kept(number, self._opened(number)) if found is None else found
+
+    def _kept(self, number: int, found: tuple[Store, str]) -> tuple[Store, str]:
+        is_file = isinstance(found[0], FileStore)
+        kept, most = (self._files, _MOST_FILES) if is_file else (self._stores, _MOST_STORES)
+        while len(kept) >= most:
+            # What a call still reads from stays open, because it has a reference.
+            kept.pop(next(iter(kept)), None)
+        kept[number] = found
         return found
+
+    def open_files(self, numbers: Iterable[int]) -> None:
+        """Open those sources that are files at URLs, several at the same time."""
+        new = [
+            number
+            for number in dict.fromkeys(numbers)
+            if number not in self.live
+            and number not in self._files
+            and self._is_remote_file(number)
+        ]
+        if len(new) > 1:
+            opened_now = at_once(self._opened_or_error, new)
+            for number, found in zip(new, opened_now, strict=True):
+                if not isinstance(found, Exception):
+                    self._kept(number, found)
+
+    def _opened_or_error(self, number: int) -> tuple[Store, str] | Exception:
+        try:
+            return self._opened(number)
+        except Exception as error:  # Raised again by the call that needs the source.
+            return error
+
+    def _is_remote_file(self, number: int) -> bool:
+        location, format, _ = self.sources[number]
+        return location is not None and is_url(location) and not _is_store(format)
+
+    def version(self, number: int) -> str | None:
+        """What tells the version of a source that is a file, as it is now."""
+        location = self.sources[number].location
+        if location is None:
+            return None
+        if is_url(location):
+            return version(location, self.own.get(number, self.targets))
+        return file_check(os.path.join(self.home, location))
 
     def _opened(self, number: int) -> tuple[Store, str]:
         location, format, check = self.sources[number]
@@ -88,8 +123,11 @@ class Opener:
                 "can read it"
             )
         if is_url(location):
+            targets = self.own.get(number, self.targets)
+            if not _is_store(format):
+                return open_at(location, format, check, targets), ""
             root, path = split_url(location)
-            return self.own.get(number, self.targets).store_at(location, root), path
+            return targets.store_at(location, root), path
         path = os.path.join(self.home, location)
         if check is not None and file_check(path) != check:
             if not os.path.exists(path):
@@ -97,7 +135,7 @@ class Opener:
             raise PieceChangedError(
                 f"{path} has changed since it was listed; zarrix.virtual.refresh lists it again"
             )
-        if format in _FORMATS or format in ("zarr", "store"):
+        if _is_store(format):
             return as_store(path), ""
         try:
             return reopened(path, format, {}), ""
@@ -109,6 +147,7 @@ class Opener:
         asked_at = []
         by_store: dict[tuple[int, int | None], list[str]] = {}
         stores: dict[int, Store] = {}
+        self.open_files(number for number, _ in places)
         for number, path in places:
             store, root = self.place(number)
             asked = _FORMATS.get(self.sources[number].format)
@@ -116,9 +155,14 @@ class Opener:
             stores[id(store)] = store
             by_store.setdefault((id(store), asked), []).append(full)
             asked_at.append((store, full, asked))
-        found = {
-            key: nodes.find_all(stores[key[0]], paths, key[1]) for key, paths in by_store.items()
-        }
+        is_remote = {key: stores[key[0]].is_remote for key in by_store}
+
+        def find(key: tuple[int, int | None]) -> dict[str, nodes.Node | None]:
+            return nodes.find_all(stores[key[0]], by_store[key], key[1])
+
+        found = {key: find(key) for key in by_store if not is_remote[key]}
+        asked_now = [key for key in by_store if is_remote[key]]
+        found |= dict(zip(asked_now, at_once(find, asked_now), strict=True))
         return [
             (Location(store, path), found[id(store), asked][path])
             for store, path, asked in asked_at
@@ -197,17 +241,8 @@ class Opener:
         return {**self.__dict__, "_stores": {}, "_files": {}}
 
 
-def split_url(url: str) -> tuple[str, str]:
-    """The URL of a server or bucket, and the path there; the path is empty where the whole URL has
-    to be opened as it is.
-    """
-    scheme, _, rest = url.partition("://")
-    host, _, path = rest.partition("/")
-    is_plain = not any(mark in rest for mark in "%?#") and "::" not in url and "@" not in host
-    is_archive = path.endswith((".zip", ".ozx"))
-    if scheme in SERVER_SCHEMES and is_plain and not is_archive and path.strip("/"):
-        return f"{scheme}://{host}", path.strip("/")
-    return url, ""
+def _is_store(format: str) -> bool:
+    return format in _FORMATS or format in ("zarr", "store")
 
 
 def check_of(array: Array) -> str:

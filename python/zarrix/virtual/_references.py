@@ -37,6 +37,7 @@ from zarrix._stores.reference.store import ReferenceStore
 from zarrix._stores.remote.store import RemoteStore
 from zarrix.convert._cf import in_v3, shown
 from zarrix.convert._file_store import FileStore
+from zarrix.virtual._files import RemoteFile
 from zarrix.virtual._open import store_of
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Table
@@ -415,7 +416,8 @@ def _of_file(
     _, found = store._arrays[piece.path]
     if found.encoded is None:
         raise ConversionError(f"{owner} has no references, because {found.why_decoded}")
-    file = os.fspath(found.encoded.file.path.absolute())
+    path = os.fspath(found.encoded.file.path.absolute())
+    file = store.url if isinstance(store, RemoteFile) else path
     for coords in grid:
         part = found.encoded.find(coords)
         if part is not None and part.value is None:

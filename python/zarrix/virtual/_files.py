@@ -1,0 +1,189 @@
+"""Files at URLs as stores: those of other formats, which are downloaded, and references.
+
+Libraries of formats read files of this machine. A file is downloaded when a piece of it is first
+opened, and is removed with its store.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from zarrix._errors import ConversionError, PieceChangedError, PieceNotFoundError, VirtualError
+from zarrix._stores.base import Store
+from zarrix._stores.redaction import public_url
+from zarrix._stores.reference.store import ReferenceStore
+from zarrix._stores.reference.targets import Targets
+from zarrix._stores.registry import SERVER_SCHEMES
+from zarrix.convert._download import fetched, file_in
+from zarrix.convert._file_store import FileStore
+from zarrix.convert._formats import format_of, open_source
+
+__all__ = [
+    "REFERENCES",
+    "Named",
+    "RemoteFile",
+    "at_once",
+    "named",
+    "open_at",
+    "split_url",
+    "version",
+]
+
+REFERENCES = "references"
+"""The format of a source that is a document of references at a URL."""
+
+# Calls that wait for servers at the same time.
+_AT_ONCE = 16
+_LIST = b'{"zarrix_virtual":'
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Named(NamedTuple):
+    """A file that a URL names.
+
+    Attributes
+    ----------
+    url, format : str
+    inside : str
+        The path in it.
+    """
+
+    url: str
+    format: str
+    inside: str
+
+
+class RemoteFile(FileStore):
+    """The keys of a file that was downloaded.
+
+    Parameters
+    ----------
+    url : str
+        Where the file is.
+    path, format : str
+        Where it was stored, and its format.
+    """
+
+    def __init__(self, url: str, path: str, format: str) -> None:
+        self.url = url
+        super().__init__(open_source(path, format, {}), closes=True, for_users=True)
+
+
+def named(url: str) -> Named | None:
+    """The file that a URL names by its suffix; None if no part of the path has one."""
+    head, inside = url.rstrip("/"), ""
+    while ".json" in head and not head.endswith((":", "/")):
+        if head.endswith(".json"):
+            return Named(head, REFERENCES, inside)
+        head, _, name = head.rpartition("/")
+        inside = f"{name}/{inside}" if inside else name
+    found = file_in(url)
+    if found is None:
+        return None
+    format = format_of(found[0])
+    assert format is not None
+    return Named(found[0], format, found[1])
+
+
+def _place(url: str, targets: Targets) -> tuple[Store, str]:
+    """The store of the server of a file, and the key of the file there."""
+    root, path = split_url(url)
+    if not path:
+        root, _, path = url.rpartition("/")
+    return targets.store_at(url, root), path
+
+
+def version(url: str, targets: Targets) -> str | None:
+    """What tells the version of a file at a URL, by one request; None if there is none."""
+    store, key = _place(url, targets)
+    return _told(store.head(key))
+
+
+def _told(found: Any) -> str | None:
+    return None if found is None else f"{found.size}-{found.tag}"
+
+
+def open_at(url: str, format: str, check: str | None, targets: Targets) -> Store:
+    """The store of a file at a URL.
+
+    Raises
+    ------
+    PieceNotFoundError
+        There is no such file.
+    PieceChangedError
+        It is not the one that was listed.
+    VirtualError
+        It is the list of a virtual array.
+    """
+    store, key = _place(url, targets)
+    found = store.head(key)
+    if found is None:
+        raise PieceNotFoundError(f"the piece {public_url(url)} is gone")
+    if check is not None and _told(found) != check:
+        raise PieceChangedError(
+            f"{public_url(url)} has changed since it was listed; zarrix.virtual.refresh lists it "
+            "again"
+        )
+    if format == REFERENCES:
+        return _references(url, store, key, targets)
+    folder = tempfile.mkdtemp(prefix="zarrix-")
+    path = ""
+    try:
+        path = fetched(store, key, found, url, folder)
+        opened = RemoteFile(url, path, format)
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, ConversionError):
+            told = str(error).replace(path or url, public_url(url))
+            raise ConversionError(told) from None
+        raise
+    weakref.finalize(opened, _remove, folder, os.getpid())
+    return opened
+
+
+def _remove(folder: str, owner: int) -> None:
+    # A forked process has the same objects, and not the same files.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _references(url: str, store: Store, key: str, targets: Targets) -> ReferenceStore:
+    """References on a server, which name what the caller may read, or else that server alone."""
+    if bytes(store._engine.get_slice(key, 0, len(_LIST)) or b"") == _LIST:
+        raise VirtualError(
+            f"{public_url(url)} is the list of a virtual array; open it by "
+            "zarrix.virtual.open, and pass what that returns"
+        )
+    allowed = targets.allowed if targets.allowed is not None else [split_url(url)[0]]
+    return ReferenceStore(url, targets._options_for(url).given, allowed=allowed)
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """The URL of a server or bucket, and the path there; the path is empty where the whole URL has
+    to be opened as it is.
+    """
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    is_plain = not any(mark in rest for mark in "%?#") and "::" not in url and "@" not in host
+    is_archive = path.endswith((".zip", ".ozx"))
+    if scheme in SERVER_SCHEMES and is_plain and not is_archive and path.strip("/"):
+        return f"{scheme}://{host}", path.strip("/")
+    return url, ""
+
+
+def at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """The results of calls that wait for servers; the first error after all calls have ended."""
+    several = [*items]
+    if len(several) < 2:
+        return [function(one) for one in several]
+    with ThreadPoolExecutor(min(_AT_ONCE, len(several))) as threads:
+        waiting = [threads.submit(function, one) for one in several]
+    return [one.result() for one in waiting]
