@@ -105,7 +105,23 @@ def recorded(program: str, folder: Path) -> list[Call]:
     calls = [call for line in _lines(trace) for call in _parsed(line, str(folder))]
     trace.unlink()
     assert calls
-    return calls
+    return _in_order(calls)
+
+
+def _in_order(calls: list[Call]) -> list[Call]:
+    """The calls, with a new folder before what other threads did in it.
+
+    The end of a call may be written down later than that of a call which needed it.
+    """
+    found: list[Call] = []
+    for call in calls:
+        at = len(found)
+        if call.name == "mkdir" and not any(call.arguments[0] in one.arguments for one in found):
+            inside = f"{call.arguments[0]}/"
+            needs = (any(name.startswith(inside) for name in one.arguments) for one in found)
+            at = next((number for number, is_inside in enumerate(needs) if is_inside), at)
+        found.insert(at, call)
+    return found
 
 
 def _lines(trace: Path) -> Iterator[str]:

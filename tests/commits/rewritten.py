@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 from servers.faulty import FaultyServer
+from zarrix.errors import CommitLostError, CommitVisibleError
 
 
 class Rewritten:
@@ -131,7 +132,7 @@ def died(server: FaultyServer, requests: int) -> Iterator[None]:
     """The client with the key "dying" is cut off after so many requests; it may be done by then."""
     server.cut_off = {"dying": requests}
     try:
-        with contextlib.suppress(OSError, zarr.errors.CommitLostError):
+        with contextlib.suppress(OSError, CommitLostError, CommitVisibleError):
             yield
     finally:
         server.cut_off = {}

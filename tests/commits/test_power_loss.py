@@ -35,13 +35,7 @@ with zarr.replacing(zarr.open_group(path, durability="fsync")["a"], how="{}") as
 """
 )
 SNAPSHOT = BEGIN + 'zarr.snapshot(path, "v2", how="{}", digests=True, durability="fsync")'
-RESTORE = (
-    BEGIN
-    + """
-zarr.config.durability = "fsync"
-zarr.Versions(path).restore("v1", keep={})
-"""
-)
+RESTORE = BEGIN + 'zarr.Versions(path).restore("v1", keep={}, durability="fsync")'
 
 
 @pytest.fixture

@@ -13,9 +13,20 @@ import zarrix as zarr
 from ingest import days
 from servers.faulty import FaultyServer
 from zarrix.commits import _claim, _commit, _left
-from zarrix.errors import CommitBusyError, CommitConflictError, CommitLostError, NotAtomicError
+from zarrix.errors import (
+    BrokenMemberWarning,
+    CommitBusyError,
+    CommitConflictError,
+    CommitLostError,
+    CommitVisibleError,
+    NotAtomicError,
+)
 
-LOST = (OSError, CommitLostError, CommitConflictError, CommitBusyError)
+# The warning is an error in tests; it says that a member could not be read.
+LOST = (
+    *(OSError, CommitLostError, CommitConflictError, CommitBusyError, CommitVisibleError),
+    BrokenMemberWarning,
+)
 
 
 @pytest.fixture

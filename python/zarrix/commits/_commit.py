@@ -10,13 +10,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from zarrix._array.access import opened_at
-from zarrix._errors import CommitVisibleError, NotAtomicError
+from zarrix._errors import NotAtomicError
 from zarrix._hierarchy.group import Group
 from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
 from zarrix._nodes.location import Location
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
-from zarrix._stores.labels import describe
 from zarrix._stores.local import LocalStore
 from zarrix.commits._carry import alone, carry_late
 from zarrix.commits._claim import PATIENCE, Claim
@@ -27,7 +26,7 @@ from zarrix.commits._recover import end, happened, settle
 from zarrix.commits._server import ServerStage, give_up, make_visible
 from zarrix.commits._server_steps import finish_left
 from zarrix.commits._stage import StagedStore
-from zarrix.commits._steps import clean, show, store_documents
+from zarrix.commits._steps import clean, show, store_documents, visible_error
 from zarrix.commits._sweep import sweep_root
 
 __all__ = ["commit"]
@@ -107,8 +106,9 @@ def commit(
     CommitConflictError
         Another writer has changed what the commit changes. Nothing is visible.
     CommitVisibleError
-        An error came after the changes had become visible, such as that of a full disk. The next
-        commit, or `recover`, completes what is missing; the changes must not be made again.
+        An error came after the changes had become visible, such as that of a full disk or of a
+        server. The changes must not be made again; if ``is_complete`` is false, the next commit,
+        or `recover`, completes what is missing.
     NotAtomicError
         A change cannot be part of a commit, or the store has no commits.
     ReadOnlyError
@@ -187,8 +187,8 @@ def _on_server(
             yield _opened(stage, at)
             make_visible(stage, claim, intent, one_node=one_node, grace=grace)
             stage.finish()
-        except BaseException:
-            give_up(stage, claim, intent)
+        except BaseException as error:
+            give_up(stage, claim, intent, error)
             raise
     finally:
         claim.release()
@@ -261,25 +261,9 @@ def _give_up(stage: StagedStore, lock: CommitLock, error: BaseException) -> None
     except Exception as failed:
         second = failed
     if is_visible and isinstance(error, Exception):
-        raise _visible(stage, error, second) from error
+        raise visible_error(store, intent.root, error, second) from error
     if second is not None:
         error.add_note(f"what the commit has stored stays until the next one: {second}")
-
-
-def _visible(stage: StagedStore, error: Exception, second: Exception | None) -> CommitVisibleError:
-    named = describe(stage._store, stage.intent.root)
-    if second is None:
-        rest = "and is complete"
-    else:
-        rest = (
-            f"but is not complete, because of a second error: {second}; the next commit, or "
-            "zarrix.recover(), completes it"
-        )
-    return CommitVisibleError(
-        f"the commit of {named} is visible, {rest}; do not make it again. The error came "
-        f"afterwards: {type(error).__name__}: {error}",
-        is_complete=second is None,
-    )
 
 
 def _this_process() -> str:

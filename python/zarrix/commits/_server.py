@@ -63,7 +63,7 @@ from zarrix.commits._server_steps import store_documents
 from zarrix.commits._server_sweep import chunks_in, delete_left, sweep_due
 from zarrix.commits._spaces import KeySpace, space_of, spaces_of, with_space
 from zarrix.commits._stage import StagedStore, touches
-from zarrix.commits._steps import read_documents, rebase, root_document
+from zarrix.commits._steps import read_documents, rebase, root_document, visible_error
 from zarrix.commits._sweep import left_below
 
 __all__ = ["ServerStage", "give_up", "make_visible"]
@@ -84,6 +84,8 @@ class ServerStage(StagedStore):
         self._documents: dict[str, bytes | None] = {}
         # By path: the listing of an array after its chunks were carried.
         self._last: dict[str, dict[str, str]] = {}
+        # Whether the root's document was put with all changes.
+        self.is_visible = False
 
     def _stored(self, key: str) -> bytes | None:
         with self._mutex:
@@ -454,6 +456,7 @@ def make_visible(
         return root_document(store, intent, old, after, left)
 
     claim.replace(change, intent)
+    stage.is_visible = True
     store_documents(store, claim, intent)
     sweep_due(store, claim, intent)
     claim.end()
@@ -480,14 +483,50 @@ def _require_lengths(
             )
 
 
-def give_up(stage: ServerStage, claim: Claim, intent: Intent) -> None:
-    """After an error in the block: remove what it has created, while the claim is ours.
+def give_up(stage: ServerStage, claim: Claim, intent: Intent, error: BaseException) -> None:
+    """After an error: finish the commit if it has become visible, and else remove what it stored.
 
-    An error after the commit has become visible leaves the claim, and the next one finishes it.
+    What cannot be finished or removed is left to the next commit.
+
+    Raises
+    ------
+    CommitVisibleError
+        The commit is visible, and the error is not one that ends the process.
     """
     stage.finish()
     store = stage._store
-    if not claim.is_held or commit_of(store._value(claim.key), intent.zarr_format) == intent.id:
+    try:
+        is_visible = stage.is_visible or _is_last(store, claim, intent)
+    except OSError as failed:
+        error.add_note(
+            f"whether the commit is visible is not known, because {describe(store, claim.root)} "
+            f"cannot be read: {failed}; look before you make it again"
+        )
+        return
+    second: Exception | None = None
+    try:
+        if is_visible:
+            store_documents(store, claim, intent)
+            claim.end()
+        else:
+            _take_back(stage, claim)
+    except Exception as failed:
+        second = failed
+    if is_visible and isinstance(error, Exception):
+        raise visible_error(store, intent.root, error, second) from error
+    if second is not None:
+        error.add_note(f"what the commit has stored stays until the next one: {second}")
+
+
+def _is_last(store: Store, claim: Claim, intent: Intent) -> bool:
+    """Whether the commit is the last one that has become visible."""
+    last: str | None = commit_of(store._value(claim.key), intent.zarr_format)
+    return last == intent.id
+
+
+def _take_back(stage: ServerStage, claim: Claim) -> None:
+    """Delete what the block has created, while the claim is ours."""
+    if not claim.is_held:
         return
     with contextlib.suppress(CommitLostError):
         claim.verify()
@@ -497,5 +536,5 @@ def give_up(stage: ServerStage, claim: Claim, intent: Intent) -> None:
         for key in sorted(key for key in stage._values.created if not stage.is_in_new_space(key)):
             if not claim.is_fresh():
                 claim.verify()
-            store._engine.delete(key)
+            stage._store._engine.delete(key)
         claim.end()

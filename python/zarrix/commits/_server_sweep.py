@@ -47,7 +47,12 @@ def delete_left(store: Store, claim: Claim, intent: Intent, entries: list[Left])
     claim.store(intent)
     deleted = 0
     for one in entries:
-        count = _delete(store, claim, intent, one)
+        try:
+            count = _delete(store, claim, intent, one)
+        except Exception:
+            # Some of its chunks may be gone, and another writer has not changed them.
+            claim.leave([one._replace(digest=None)])
+            raise
         if count is None:
             # For another call that asks for it.
             claim.leave([one._replace(grace=None, digest=None)])

@@ -16,7 +16,7 @@ from typing import Any
 
 from zarrix._array.access import current_snapshot, opened_at
 from zarrix._array.resize import erase_beyond
-from zarrix._errors import CommitConflictError
+from zarrix._errors import CommitConflictError, CommitLostError, CommitVisibleError
 from zarrix._metadata.consolidated import Documents, commit_member, encode, parse
 from zarrix._metadata.intent import Intent
 from zarrix._metadata.json import json_loads
@@ -34,7 +34,7 @@ from zarrix._stores.keys import (
     ZARRAY,
     key_of,
 )
-from zarrix._stores.labels import place
+from zarrix._stores.labels import describe, place
 from zarrix._stores.local import LocalStore
 from zarrix.commits._inherited import late_in
 from zarrix.commits._left import Left, left_in
@@ -51,6 +51,7 @@ __all__ = [
     "root_document",
     "show",
     "store_documents",
+    "visible_error",
 ]
 
 
@@ -289,3 +290,29 @@ def _with_consolidated(document: Any, inline: Any) -> Any:
     members = {name: value for name, value in document.items() if name != "node_type"}
     kind = {"node_type": document["node_type"]} if "node_type" in document else {}
     return {**members, "consolidated_metadata": inline, **kind}
+
+
+def visible_error(
+    store: Store, root: str, error: Exception, second: Exception | None
+) -> CommitVisibleError:
+    """What to raise for an error that came after the commit of ``root`` had become visible.
+
+    ``second`` is the error of the attempt to complete the commit nevertheless.
+    """
+    named = describe(store, root)
+    if second is None:
+        rest = "and is complete"
+    elif isinstance(second, CommitLostError):
+        rest = "and another commit, which has taken over, completes it"
+    else:
+        rest = (
+            f"but is not complete, because of a second error: {second}; the next commit, or "
+            "zarrix.recover(), completes it"
+        )
+    is_lost = isinstance(error, CommitLostError)
+    why = "another commit took over" if is_lost else f"{type(error).__name__}: {error}"
+    return CommitVisibleError(
+        f"the commit of {named} is visible, {rest}; do not make it again. The error came "
+        f"afterwards: {why}",
+        is_complete=second is None,
+    )

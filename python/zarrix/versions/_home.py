@@ -17,7 +17,7 @@ from zarrix._stores.path import is_url
 from zarrix._stores.remote.store import RemoteStore, RemoteZipStore
 from zarrix.operate._place import locate, nothing_at, place_of
 
-__all__ = ["Home", "ServerHome", "home_at", "home_of", "inside_of", "require_root"]
+__all__ = ["Home", "ServerHome", "durable", "home_at", "home_of", "inside_of", "require_root"]
 
 
 class Home(NamedTuple):
@@ -133,6 +133,19 @@ def home_of(
     refuse_overlap("keep versions in", folder, [(store, "")])
     safe = beside.with_durability(durability)
     return Home(store, root, safe, folder)
+
+
+def durable(home: Home | ServerHome, durability: str | None) -> Home | ServerHome:
+    """The home whose hierarchy and versions are written with another durability."""
+    if isinstance(home, ServerHome):
+        return home._replace(
+            live=home.live.with_durability(durability),
+            versions=home.versions.with_durability(durability),
+        )
+    return home._replace(
+        live=home.live.with_durability(durability),
+        versions=home.versions.with_durability(durability),
+    )
 
 
 def inside_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> tuple[Store, str]:

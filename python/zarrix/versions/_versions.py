@@ -10,11 +10,12 @@ from zarrix._display.progress import Progress
 from zarrix._errors import VersionNotFoundError
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
+from zarrix._metadata.literals import Durability
 from zarrix.versions._catalogue import Version, all_versions, find_version, names_of
 from zarrix.versions._check import VersionCheck, check_versions
 from zarrix.versions._diff import VersionDiff, compare
 from zarrix.versions._expire import delete_version, expired_versions
-from zarrix.versions._home import home_at
+from zarrix.versions._home import durable, home_at
 from zarrix.versions._open import store_of
 from zarrix.versions._restore import Restored, restore_version
 
@@ -147,6 +148,7 @@ class Versions:
         paths: Collection[str] | None = None,
         keep: str | None = None,
         message: str | None = None,
+        durability: Durability | None = None,
         dry_run: bool = False,
     ) -> Restored:
         """Make the content of a version the present content, by one commit.
@@ -170,6 +172,9 @@ class Versions:
             Keep the state before as a version of this name.
         message : str, optional
             Of the commit.
+        durability : {'process', 'fsync'}, optional
+            With ``'fsync'``, a loss of power leaves the state before or after, too, and what is
+            restored when the call returns stays; ``zarrix.config.durability`` when omitted.
         dry_run : bool
             Only return what would be changed.
 
@@ -190,7 +195,7 @@ class Versions:
             The version of an object is gone. Nothing is restored.
         ValueError
             A node that would be deleted holds files that are not Zarr's.
-        CommitBusyError, CommitConflictError
+        CommitBusyError, CommitConflictError, CommitVisibleError
             As of `commit`.
 
         Examples
@@ -204,7 +209,8 @@ class Versions:
         >>> zarr.open("data.zarr")["a"][:], zarr.open("data.zarr", version="v2")["a"][:]
         (array([0, 0, 0, 0], dtype=int32), array([1, 1, 1, 1], dtype=int32))
         """
-        return restore_version(self._home, name, paths, keep=keep, message=message, dry_run=dry_run)
+        home = durable(self._home, durability)
+        return restore_version(home, name, paths, keep=keep, message=message, dry_run=dry_run)
 
     def delete(self, name: str) -> None:
         """Delete a version; all others stay as they are.
