@@ -39,7 +39,7 @@ REFERENCES = "references"
 """The format of a source that is a document of references at a URL."""
 
 # Calls that wait for servers at the same time.
-_AT_ONCE = 16
+_AT_ONCE = 32
 _LIST = b'{"zarrix_virtual":'
 
 Item = TypeVar("Item")
@@ -107,8 +107,8 @@ def version(url: str, targets: Targets) -> str | None:
     return _told(store.head(key))
 
 
-def _told(found: Any) -> str | None:
-    return None if found is None else f"{found.size}-{found.tag}"
+def _told(row: Any) -> str | None:
+    return None if row is None else f"{row.size}-{row.tag}"
 
 
 def open_at(url: str, format: str, check: str | None, targets: Targets) -> Store:

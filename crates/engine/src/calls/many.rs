@@ -3,7 +3,7 @@
 //! Entries of equal arrays are one group: all their windows are sorted by chunk, so that a chunk is
 //! fetched and decoded once and copied to every buffer that needs it. The chunks of all groups in
 //! local stores and in memory are one job of the thread pool. Other stores get batches of requests,
-//! each for all of their arrays.
+//! each for all of their arrays, and several servers at the same time.
 //!
 //! A caller may ask for progress: chunks are then read in the order of the first entry that needs
 //! them, and each entry is reported when it and all before it are complete.
@@ -20,6 +20,7 @@ use zarrix_codec::memory::{Refused, push};
 
 use crate::array::io::ArrayIO;
 use crate::calls::progress::{Progress, Tally};
+use crate::calls::servers::for_each_store;
 use crate::calls::windows::{Boxes, Outside, add_piece};
 use crate::chunk::buffer::{Out, Target};
 use crate::error::{EngineError, Result};
@@ -403,7 +404,12 @@ impl Call<'_, '_> {
             }
             self.report()?;
         }
-        batched.iter().try_for_each(|tasks| self.read_batched(tasks, interrupt))?;
+        let store = |tasks: &Vec<(usize, Range<usize>)>| {
+            tasks.first().map(|(first, _)| &*self.groups[*first].array.store)
+        };
+        for_each_store(&batched, store, interrupt, &|tasks, interrupt| {
+            self.read_batched(tasks, interrupt)
+        })?;
         let task = |index: usize| {
             let (number, run) = tasks[index];
             let pieces = self.groups[number].run(run);

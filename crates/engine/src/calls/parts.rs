@@ -1,7 +1,7 @@
 //! Selections of many arrays in one call: the pieces of a virtual array.
 //!
 //! The chunks of all parts in local stores and in memory are one job of the thread pool. Those of
-//! another store get batches of requests for all of its arrays. A part that has many chunks, or that
+//! another store get batches of requests for all of its arrays, several servers at the same time. A part that has many chunks, or that
 //! is read in a way of its own, is read as if it were alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarrix_codec::memory::push;
 
 use crate::array::io::ArrayIO;
+use crate::calls::servers::for_each_store;
 use crate::chunk::buffer::{Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::read::batched::{ArrayJob, read_batches};
@@ -110,9 +111,12 @@ fn read_shared(
             }
         }
     }
-    for tasks in &batched {
-        read_batched(shared, tasks, interrupt)?;
-    }
+    let store = |tasks: &Vec<(usize, usize)>| {
+        tasks.first().map(|(first, _)| &*shared[*first].part.array.store)
+    };
+    for_each_store(&batched, store, interrupt, &|tasks, interrupt| {
+        read_batched(shared, tasks, interrupt)
+    })?;
     read_chunks(shared, &chunks, is_little(bytes, || work), interrupt)
 }
 
