@@ -305,3 +305,38 @@ def test_files_that_end_in_their_header_are_errors(tmp_path):
             (tmp_path / name).write_bytes(data[:length])
             with pytest.raises(ConversionError):
                 zarr.import_(tmp_path / name, tmp_path / f"{name}.zarr", verify="full")
+
+
+@pytest.mark.parametrize(("verify", "count"), [("sample", 8), ("full", 20), ("none", 0)])
+def test_a_sample_of_kept_files_is_decoded_and_not_the_first_ones(
+    tmp_path, monkeypatch, verify, count
+):
+    from zarrix.convert import _images
+
+    write_folder(tmp_path / "photos", 20)
+    read, decode = [], _images.decoded
+
+    def counted(file, *more):
+        read.append(file.name)
+        return decode(file, *more)
+
+    monkeypatch.setattr(_images, "decoded", counted)
+    zarr.import_(tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True, verify=verify)
+    assert len(read) == len(set(read)) == count
+    assert verify != "sample" or set(read) != {f"photo {n}.jpg" for n in range(8)}
+
+
+def test_files_in_folders_of_labels_and_behind_links_are_kept(tmp_path):
+    write_folder(tmp_path / "elsewhere", 3)
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for label in ("cat", "dog"):
+        write_folder(photos / label, 2)
+    (photos / "cat" / "photo 7.jpg").symlink_to(tmp_path / "elsewhere" / "photo 2.jpg")
+    (photos / "cat" / "photo 9.jpg").mkdir()
+    zarr.import_(photos, tmp_path / "p.zarr", keep_chunks=True, labels="folder", verify="full")
+    group = zarr.open(tmp_path / "p.zarr")
+    assert list(group["name"][:]) == [
+        *(f"cat/photo {n}.jpg" for n in (0, 1, 7)), *(f"dog/photo {n}.jpg" for n in (0, 1)),
+    ]  # fmt: skip
+    assert np.array_equal(group["image"][2], opened(tmp_path / "elsewhere" / "photo 2.jpg"))

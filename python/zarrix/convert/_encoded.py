@@ -17,7 +17,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.parts import FileParts
-from zarrix.convert._source import Encoded, Part
+from zarrix.convert._source import Encoded, Part, names_below
 
 __all__ = ["all_in_file", "key_in", "kept_options", "store_parts"]
 
@@ -110,9 +110,9 @@ def _copy_files(
     """
     if not encoded.files:
         return False
-    paths = [os.path.abspath(path) for _, path in encoded.files]
-    folder = os.path.commonpath([os.path.dirname(one) for one in paths])
-    names = [os.path.relpath(one, folder).replace(os.sep, "/") for one in paths]
+    paths = [path for _, path in encoded.files]
+    folder = os.path.commonpath({os.path.abspath(one.parent) for one in paths})
+    names = [name.replace(os.sep, "/") for name in names_below(folder, paths)]
     if any(name.endswith(".partial") or "\\" in name or not _is_text(name) for name in names):
         return False
     found = zip(names, encoded.files, strict=True)
@@ -126,7 +126,7 @@ def _copy_files(
 
 def _is_text(name: str) -> bool:
     """Whether the name of a file is UTF-8, as keys are."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in name)
+    return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]) -> None:

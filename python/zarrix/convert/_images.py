@@ -22,6 +22,7 @@ from zarrix.convert._source import (
     Source,
     SourceArray,
     identity_of,
+    names_below,
     natural,
 )
 
@@ -118,7 +119,7 @@ def _stacked(files: list[Path], path: Path, channels: str) -> Source:
     source.arrays["image"] = _frames(files, headers, channels, stacked=True)
     if palettes:
         source.arrays["image"].attributes = {"palette": palettes[0]}
-    names = np.array([os.path.relpath(one, path) for one in files], dtype=object)
+    names = np.array(names_below(path, files), dtype=object)
     source.arrays["name"] = _small(names, str, "")
     return source
 
@@ -145,13 +146,16 @@ def _small(values: Any, dtype: Any, fill: Any) -> SourceArray:
 
 def _listed(path: Path, labels: str | None) -> list[Path]:
     folders = [one for one in path.iterdir() if one.is_dir()] if labels == "folder" else [path]
-    files = [
-        one
-        for folder in folders
-        for one in folder.iterdir()
-        if one.suffix.lower() in SUFFIXES and one.is_file()
-    ]
-    return sorted(files, key=lambda one: natural(str(one)))
+    files = []
+    for folder in folders:
+        # Entries know whether they are files, without a call for each.
+        with os.scandir(folder) as entries:
+            files += [
+                one.path
+                for one in entries
+                if os.path.splitext(one.name)[1].lower() in SUFFIXES and one.is_file()
+            ]
+    return [Path(one) for one in sorted(files, key=natural)]
 
 
 def shape_and_dtype(file: Any, shown: str = "") -> tuple[tuple[int, ...], np.dtype[Any]]:

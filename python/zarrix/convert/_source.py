@@ -251,9 +251,26 @@ def identity_of(path: str | os.PathLike[str], depth: int | None = None) -> list[
         for name in sorted(files):
             file = os.path.join(folder, name)
             with contextlib.suppress(FileNotFoundError):
-                told = [below, name, *_version(os.lstat(file)), *_version(os.stat(file))]
+                itself = of_target = os.lstat(file)
+                if stat.S_ISLNK(itself.st_mode):
+                    of_target = os.stat(file)
+                told = [below, name, *_version(itself), *_version(of_target)]
                 digest.update(json.dumps(told).encode())
     return [shown, digest.hexdigest(), depth]
+
+
+def names_below(
+    folder: str | os.PathLike[str], files: Iterable[str | os.PathLike[str]]
+) -> list[str]:
+    """The paths of files below a folder; those of their own folders are found once."""
+    found, known = [], dict[str, str]()
+    for file in files:
+        above, name = os.path.split(file)
+        if above not in known:
+            below = os.path.relpath(above or ".", folder)
+            known[above] = "" if below == "." else below + os.sep
+        found.append(known[above] + name)
+    return found
 
 
 def _version(status: os.stat_result) -> list[int]:
