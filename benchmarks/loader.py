@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 
-from benchmarks import loader_fields, loader_peers, loader_sparse, loader_zarr
+from benchmarks import loader_fields, loader_peers, loader_pictures, loader_sparse, loader_zarr
 from benchmarks.loader_data import ROWS, made
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +51,8 @@ def contenders_of(name: str) -> dict[str, tuple[Any, tuple[int, ...]]]:
         return loader_zarr.IN_MEMORY
     if name == "G":
         return loader_sparse.CONTENDERS
+    if name.startswith("H"):
+        return loader_pictures.CONTENDERS
     found = dict(loader_zarr.ON_DISK)
     if name == "B":
         # It does not read Zarr v3.
@@ -117,6 +119,8 @@ def checked(name: str, contender: str, path: Path, batch: Any, fields: list[str]
     """A checksum of a batch in our order; one in an order of its own is compared with the data."""
     if name == "G":
         loader_sparse.check(path, batch)
+    elif name.startswith("H") and contender in loader_pictures.OWN_ORDER:
+        loader_pictures.check(path, batch)
     elif contender in loader_peers.PEERS:
         loader_peers.check(path, batch)
     elif contender in loader_fields.OWN_ORDER:

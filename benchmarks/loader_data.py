@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -193,6 +194,54 @@ def cells(path: Path) -> ml.Rows:
     return ml.Rows({"x": ml.CSR(zarr.open_group(path, mode="r"))})
 
 
+PICTURES, SIDE, CROP = 64, 960, 256
+
+
+def photograph(number: int) -> np.ndarray:
+    """Waves with noise, which JPEG makes about as small as a photograph."""
+    random = np.random.default_rng(number)
+    y, x = np.mgrid[:SIDE, :SIDE]
+    waves = [np.sin(x / (31 + 3 * k) + number) * np.cos(y / (47 - 5 * k)) for k in range(3)]
+    pixels = 127 + 90 * np.stack(waves, -1) + random.normal(0, 6, (SIDE, SIDE, 1))
+    return pixels.clip(0, 255).astype("u1")
+
+
+def files_of(path: Path) -> Path:
+    """Where the pictures of an array lie as files."""
+    return path.with_suffix(".files")
+
+
+def make_pictures(path: Path, is_kept: bool) -> None:
+    """An array of JPEG chunks, and the same streams as files.
+
+    They are what zarrix writes, or files of Pillow that are kept as chunks.
+    """
+    image = importlib.import_module("PIL.Image")
+    files_of(path).mkdir(exist_ok=True)
+    z = zarr.create_array(
+        path,
+        shape=(PICTURES, SIDE, SIDE, 3),
+        chunks=(1, SIDE, SIDE, 3),
+        dtype="u1",
+        serializer=zarr.codecs.JpegCodec(),
+        compressors=None,
+        overwrite=True,
+    )
+    for number in range(PICTURES):
+        key, file = f"c/{number}/0/0/0", files_of(path) / f"{number:05}.jpg"
+        if is_kept:
+            image.fromarray(photograph(number)).save(file, quality=90)
+            z.store[key] = file.read_bytes()
+        else:
+            z[number] = photograph(number)
+            file.write_bytes(z.store[key])
+
+
+def pictures(path: Path) -> ml.Crops:
+    z = zarr.open_array(path, mode="r")
+    return ml.Crops({"x": z}, dims="tyxc", size={"y": CROP, "x": CROP}, per_item=4)
+
+
 ROWS = {
     "A": Row(
         "crops of three fields, full",
@@ -229,6 +278,22 @@ ROWS = {
         fields,
     ),
     "G": Row("sparse rows of 5000 genes, block", 256, "block", "cells.zarr", make_cells, cells),
+    "H": Row(
+        "crops of JPEG pictures, full",
+        32,
+        "full",
+        "pictures.zarr",
+        lambda path: make_pictures(path, is_kept=False),
+        pictures,
+    ),
+    "H'": Row(
+        "crops of JPEG files kept as chunks, full",
+        32,
+        "full",
+        "kept.zarr",
+        lambda path: make_pictures(path, is_kept=True),
+        pictures,
+    ),
     "F": Row("rows of 256 bytes in memory, block", 256, "block", "small.npy", make_small, small),
 }
 
