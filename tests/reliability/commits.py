@@ -4,6 +4,8 @@ A process commits in a loop: two arrays are rewritten and hold one number in all
 appended to, an array is replaced, and an attribute counts. It is killed some milliseconds after it
 began, and so is its recovery, twice. Then all arrays and the attribute have to be of one version,
 array by array and in consolidated metadata, and no other key may be left.
+
+    python -m tests.reliability.commits --python OTHER/bin/python     its libraries read beside them
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -29,11 +32,14 @@ from tests.reliability.libraries import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 _ROWS = 3
-_READ_S = 60
+READS = 1000
+"""How often each kind of reader reads, beside commits."""
+_VERSIONS = 3
+_READERS_S = 900
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
-    """2000 kills of committers of v3 and v2, and 60 seconds of commits under readers."""
+    """2000 kills of committers of v3 and v2, and 1000 reads of each kind of reader."""
     kills = max(60, round(2000 * scale))
     figures = []
     for zarr_format in (3, 2):
@@ -46,8 +52,7 @@ def run(library: Library, folder: Path, scale: float) -> list[Figure]:
             Figure(f"{what}rolled forward", counts["forward"], ""),
             Figure(f"{what}nothing to do", counts["nothing"], ""),
         ]
-    seconds = max(3.0, _READ_S * scale)
-    return figures + readers(folder / "readers", seconds)
+    return figures + readers(folder / "readers", max(40, round(READS * scale)))
 
 
 def make(folder: Path, zarr_format: int) -> None:
@@ -179,10 +184,10 @@ def _check(folder: Path) -> int:
 # Readers beside commits
 
 
-def readers(folder: Path, seconds: float, pythons: dict[str, str] | None = None) -> list[Figure]:
-    """Readers that open the hierarchy again and again while commits run.
+def readers(folder: Path, reads: int, python: str = sys.executable) -> list[Figure]:
+    """Readers that open the hierarchy again and again while commits run, in another interpreter.
 
-    ``pythons`` names other interpreters by the readers that are only there.
+    A kind of reader whose library is not installed there is left out.
     """
     make(folder, 3)
     child = os.fork()
@@ -202,9 +207,10 @@ def readers(folder: Path, seconds: float, pythons: dict[str, str] | None = None)
     found: dict[str, dict[str, int]] = {}
     try:
         for kind in READERS:
-            python = (pythons or {}).get(kind, sys.executable)
-            command = [python, "-m", "tests.reliability.commits", kind, str(folder), str(seconds)]
-            run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+            command = [python, "-m", "tests.reliability.commits", kind, str(folder), str(reads)]
+            run = subprocess.run(
+                command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=_READERS_S
+            )
             if run.returncode == 0:
                 found[kind] = json.loads(run.stdout.splitlines()[-1])
             elif "ModuleNotFoundError" not in run.stderr:
@@ -251,7 +257,12 @@ def _open(kind: str, folder: str) -> Callable[[str], Any]:
         if how == "consolidated":
             # Without it, another engine would read.
             import zarr
-        engine = {"consolidated": "zarr", "by-zarrix": "zarrix"}[how]
+        engine: Any = "zarr"
+        if how == "by-zarrix":
+            # An interpreter in which zarrix is not installed does not know the name.
+            from zarrix.xarray._backend import ZarrixBackend
+
+            engine = ZarrixBackend
         data = xarray.open_dataset(folder, engine=engine, consolidated=True, decode_times=False)
         return lambda name: data[name].values
     if library == "zarr":
@@ -265,20 +276,31 @@ def _open(kind: str, folder: str) -> Callable[[str], Any]:
     return lambda name: root[name][:]
 
 
-def main(kind: str, folder: str, seconds: float) -> None:
-    """Read, and count what is torn or of two versions."""
+def main(kind: str, folder: str, reads: int) -> None:
+    """Read so often, and until some commits were made; count what is torn or of two versions."""
     counts = {"reads": 0, "torn": 0, "mixed": 0}
     names = ("a", "b") if kind.startswith("xarray") else ("a", "b", "swap")
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    seen: set[int] = set()
+    while counts["reads"] < reads or len(seen) < _VERSIONS:
         read = _open(kind, folder)
         arrays = [np.asarray(read(name)) for name in names]
         numbers = [np.unique(one) for one in arrays]
         counts["reads"] += 1
         counts["torn"] += any(len(one) != 1 for one in numbers)
         counts["mixed"] += len({tuple(one) for one in numbers}) != 1
+        seen.add(int(arrays[0].flat[0]))
     print(json.dumps(counts))
 
 
+def beside_commits(python: str, reads: int) -> None:
+    """Print the counts of all readers that an interpreter has."""
+    with tempfile.TemporaryDirectory() as folder:
+        for figure in readers(Path(folder) / "x.zarr", reads, python):
+            print(f"{figure.what}: {figure.value} ({figure.bar or 'told'})")
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+    if sys.argv[1] == "--python":
+        beside_commits(sys.argv[2], READS)
+    else:
+        main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
