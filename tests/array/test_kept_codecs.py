@@ -1,6 +1,7 @@
 """The codecs of an array, taken for a new array of any other data type."""
 
 import itertools
+from typing import Any
 
 import numcodecs
 import numpy as np
@@ -134,3 +135,26 @@ def test_an_array_of_other_axes_takes_the_codecs_that_fit():
     source = zarr.create_array({}, shape=(6, 4), chunks=(3, 2), dtype="u1", order="F")
     made = zarr.empty_like(source, shape=(5,), chunks=(2,), shards=None, dtype="f4")
     _holds(made, "f4")
+
+
+@pytest.mark.parametrize(
+    ("zarr_format", "encoding"),
+    [
+        (2, None),
+        (2, {"name": "v2", "separator": "/"}),
+        (3, None),
+        (3, {"name": "v2", "separator": "/"}),
+        (3, {"name": "default", "separator": "."}),
+    ],
+)
+def test_from_array_takes_the_keys_of_chunks(zarr_format: Any, encoding: Any) -> None:
+    source = zarr.create_array(
+        {}, shape=(4, 4), chunks=(2, 2), dtype="i4", zarr_format=zarr_format,
+        chunk_key_encoding=encoding,
+    )  # fmt: skip
+    assert zarr.from_array({}, data=source).metadata.to_dict() == source.metadata.to_dict()
+    other = zarr.from_array({}, data=source, zarr_format=5 - zarr_format)
+    assert other.metadata.chunk_key_encoding.name == ("v2" if zarr_format == 3 else "default")
+    given = ("v2", "/")
+    named = zarr.from_array({}, data=source, chunk_key_encoding=given)
+    assert named.metadata.chunk_key_encoding.encode_chunk_key((0, 1)) == "0/1"

@@ -317,6 +317,8 @@ def from_array(
     if source is not None:
         fill_value = source.fill_value if fill_value is DEFAULT else fill_value
         attributes = source.attrs.asdict() if attributes is None else attributes
+        if chosen == source.zarr_format and chunk_key_encoding is None:
+            chunk_key_encoding = _key_encoding(source)
         if chosen == source.zarr_format == 3 and dimension_names is None:
             dimension_names = source.metadata.dimension_names
         if order is None and not (chosen == 3 and source.zarr_format == 3):
@@ -335,6 +337,16 @@ def from_array(
         config=config,
         **wanted,
     )
+
+
+def _key_encoding(source: Array) -> Any:
+    """The keys of the chunks of ``source``, as an argument."""
+    metadata = source._snapshot.metadata
+    if metadata.zarr_format == 3:
+        return metadata.to_dict()["chunk_key_encoding"]
+    # Without one, the document names none.
+    separator = metadata.key_encoding[1]
+    return None if separator is None else {"name": "v2", "separator": separator}
 
 
 def _kept(source: Array | None, data: Any, zarr_format: Format) -> dict[str, Any]:
