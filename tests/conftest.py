@@ -29,6 +29,7 @@ EXPLORE = os.environ.get("ZARRIX_EXPLORE")
 
 # Programs and plugins that run in the environments of other projects, which have what they import.
 collect_ignore = [
+    "as_zarr/hierarchies.py",
     "ecosystem/under_engine.py",
     "ecosystem/accelerated.py",
     "ecosystem/bioio_images.py",
