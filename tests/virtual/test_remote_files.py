@@ -194,6 +194,7 @@ def test_a_file_that_changes_or_vanishes_is_an_error(
         virtual.open(tmp_path / "list.json")[...]
     fresh: Any = virtual.refresh(virtual.open(tmp_path / "list.json"))
     np.testing.assert_array_equal(fresh[2:], values + 100)
+    gc.collect()
     assert len([*temporary.iterdir()]) == 1
 
 

@@ -72,14 +72,14 @@ class Opener:
         found = self._stores.get(number) or self._files.get(number)
         return self._kept(number, self._opened(number)) if found is None else found
 
-    def _kept(self, number: int, place: tuple[Store, str]) -> tuple[Store, str]:
-        is_file = isinstance(place[0], FileStore)
+    def _kept(self, number: int, there: tuple[Store, str]) -> tuple[Store, str]:
+        is_file = isinstance(there[0], FileStore)
         kept, most = (self._files, _MOST_FILES) if is_file else (self._stores, _MOST_STORES)
         while len(kept) >= most:
             # What a call still reads from stays open, because it has a reference.
             kept.pop(next(iter(kept)), None)
-        kept[number] = place
-        return place
+        kept[number] = there
+        return there
 
     def open_files(self, numbers: Iterable[int]) -> None:
         """Open those sources that are files at URLs, several at the same time."""
