@@ -25,6 +25,7 @@ from tests.reliability.libraries import Library
 
 _DECLARED = 1 << 10
 _MIB = 1 << 20
+_TIMES = 3
 
 
 def run(library: Library, folder: Path, scale: float) -> list[Figure]:
@@ -69,7 +70,7 @@ def _bombs() -> Iterator[tuple[str, dict[str, Any] | None, Callable[[int], bytes
 
 
 def _read(folder: Path, compressor: Any, stored: bytes | int) -> tuple[int, float, bool]:
-    """Bytes that the read took, its seconds, and whether it was refused as it should."""
+    """Bytes that reads took, the seconds of the fastest, and whether all were refused."""
     import zarrix as zarr
 
     packed = folder.name == "packbits"
@@ -88,14 +89,16 @@ def _read(folder: Path, compressor: Any, stored: bytes | int) -> tuple[int, floa
             file.write(stored)
 
     def work() -> tuple[int, float, bool]:
-        memory = Memory()
-        begun = time.process_time()
-        try:
-            array[:]
-            refused = False
-        except zarr.errors.CorruptChunkError:
-            refused = True
-        return memory.grown(), time.process_time() - begun, refused
+        memory, seconds, refusals = Memory(), [], 0
+        # Other programs take the caches of the processor from one of them at times.
+        for _ in range(_TIMES):
+            begun = time.process_time()
+            try:
+                array[:]
+            except zarr.errors.CorruptChunkError:
+                refusals += 1
+            seconds.append(time.process_time() - begun)
+        return memory.grown(), min(seconds), refusals == _TIMES
 
     outcome = call(work)
     return outcome.answer or (1 << 40, 1e9, False)
