@@ -111,6 +111,7 @@ def test_a_stream_of_another_size_is_an_error():
         ({"compressors": "jpeg:90"}, 3, "2, 4 or 8"),
         ({"compressors": "jpeg:90", "chunks": (1, 12, 16, 3)}, 8, "multiples of 8"),
         ({"compressors": "png"}, 2, "downsample"),
+        ({"compressors": "jpeg:90", "chunks": ([1, 1], [16, 16], [8, 24], [3])}, 2, "one length"),
         ({}, 2, "downsample"),
     ],
 )

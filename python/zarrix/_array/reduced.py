@@ -40,7 +40,7 @@ def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
         raise ValueError(f"reduced({factor!r}): the factor is 2, 4 or 8")
     lengths = tuple(axis.even or 0 for axis in metadata.inner_grid)
     axes = [axis for axis, length in enumerate(lengths) if length != 1][:2]
-    if not has_reduced(metadata) or len(axes) < 2:
+    if not has_reduced(metadata) or len(axes) < 2 or 0 in lengths:
         raise ValueError(_why_one_size(metadata, lengths, factor))
     _check_multiples(metadata, lengths, axes, factor)
 
@@ -77,6 +77,8 @@ def _why_one_size(metadata: ArrayMetadata, lengths: Sequence[int], factor: int) 
             f"{metadata.where}: reduced({factor}) of a view of reduced(): ask the array itself for "
             "the smaller size"
         )
+    if 0 in lengths:
+        return f"{metadata.where}: reduced({factor}) is for chunks of one length along each axis"
     names = ", ".join(codec["name"] for codec in codecs) or "no codec"
     return (
         f"{metadata.where}: reduced() is for chunks that are JPEG pictures, and these are "
