@@ -128,6 +128,14 @@ GROWING: dict[str, dict[str, str]] = {
         "runs.push(": "as many as places, which have room",
         "inside.push(": "as many as places, which have room",
     },
+    "engine/calls/servers.rs": {
+        "own.push(item)": "MOST_AT_ONCE",
+        "results.push(done_by(item": "MOST_AT_ONCE",
+        "results.extend(wait_for_all(": "MOST_AT_ONCE",
+        "Ok(result) => results.push(result)": "MOST_AT_ONCE",
+        "results.push(Err(E::interrupted()))": "MOST_AT_ONCE",
+        "let mut errors: Vec<E>": "MOST_AT_ONCE",
+    },
     "engine/calls/windows.rs": {
         "plans.push(plan)": ROOM,
         "*plan = plan.iter().flat_map(Segment::singles)": "an index for each conversion",
