@@ -193,7 +193,7 @@ class Hierarchy:
             return values(random, z.dtype, ())[()]
         there = self.read(z, kind, key)
         shape = np.shape(there)
-        if random.random() < 0.1 and 0 not in shape:
+        if random.random() < 0.1 and shape and 0 not in shape:
             shape = (*shape, 2)
         return values(random, z.dtype, shape)
 
@@ -273,7 +273,11 @@ class Hierarchy:
             case 2:
                 z = zarr.full((3,), fill_value=1, chunks=(2,), dtype="i4", **options)
             case 3:
-                z = zarr.ones_like(self.array(random), store=self.store, path=path)
+                source = self.array(random)
+                if source.shards:
+                    return None
+                like = zarr.ones_like if source.dtype.kind in "biufc" else zarr.empty_like
+                z = like(source, store=self.store, path=path)
             case _:
                 source = self.array(random)
                 z = zarr.from_array(self.store, data=source, name=path, overwrite=False)
@@ -477,8 +481,13 @@ class Hierarchy:
         "bad_attributes", "open_again", "open_node", "describe", "move",
     )  # fmt: skip
 
+    makers = ("create_array", "create_array", "create_from", "create_group")
+
     def step(self, random: Random) -> Outcome:
-        name, self.drawn = random.choice(self.steps), []
+        has_array = "array" in self.known.values()
+        # Without an array most steps have nothing to do.
+        name = random.choice(self.steps if has_array or random.random() < 0.1 else self.makers)
+        self.drawn = []
         return self.outcome(name, lambda: getattr(self, name)(random))
 
     def outcome(self, name: str, work: Callable[[], Any]) -> Outcome:

@@ -1,8 +1,8 @@
 //! Selections of many arrays in one call: the pieces of a virtual array.
 //!
 //! The chunks of all parts in local stores and in memory are one job of the thread pool. Those of
-//! another store get batches of requests for all of its arrays, several servers at the same time. A part that has many chunks, or that
-//! is read in a way of its own, is read as if it were alone.
+//! another store get batches of requests for all of its arrays, several servers at the same time. A
+//! part that has many chunks, or that is read in a way of its own, is read as if it were alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
