@@ -199,6 +199,8 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "root": group_on_disk(folder),
         "node": zarr.open_group(group_on_disk(folder)),
     }
+    if owner == "Versions":
+        values["self"] = zarr.Versions(group_on_disk(folder))
     if name.endswith("snapshot"):
         values["store"] = group_on_disk(folder)
     if name == "zarrix.jobs.stack":

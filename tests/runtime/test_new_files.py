@@ -49,6 +49,7 @@ REASONS = {
     "measure/_compare.py": "files in a temporary folder",
     "ml/_loading/damage.py": "a log of a name that the user gave, which many processes append to",
     "storage.py": "removes what zarr 2's function of that name was told to remove",
+    "virtual/_files.py": "a temporary folder with random bits for a download, and its removal",
     "viewer/_browser.py": "a file in a temporary folder, made with O_EXCL",
 }
 NAMES = {
