@@ -105,8 +105,9 @@ def test_two_versions_share_pages(tmp_path: Path) -> None:
 
 def test_rules_keep_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = zarr.open_group(str(tmp_path / "x.zarr"), mode="w")
-    today = datetime.now(UTC).replace(hour=12)
-    moments = iter([today - timedelta(days=d, hours=h) for d in (9, 5, 2, 0) for h in (2, 1)])
+    # At any hour of today, all moments are past.
+    noon = datetime.now(UTC).replace(hour=12) - timedelta(days=1)
+    moments = iter([noon - timedelta(days=d, hours=h) for d in (9, 5, 2, 0) for h in (2, 1)])
     monkeypatch.setattr(_catalogue, "next_moment", lambda _: next(moments))
     monkeypatch.setattr("zarrix.versions._snapshot.next_moment", lambda _: next(moments))
     names = [f"v{number}" for number in range(8)]
@@ -122,7 +123,7 @@ def test_rules_keep_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert left(keep_last=0) == ["v7"]
     assert left(keep_daily=3) == ["v3", "v5", "v7"]
     assert left(keep_last=2, keep_daily=2) == ["v5", "v6", "v7"]
-    assert left(older_than="6 d") == names[2:]
+    assert left(older_than="8 d") == names[2:]
     assert left(older_than="0 s") == ["v7"]
     assert len(history) == 8
     for rules in ({}, {"keep_last": -1}, {"keep_daily": "x"}, {"older_than": "soon"}):
