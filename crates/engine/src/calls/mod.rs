@@ -6,5 +6,5 @@ pub(crate) mod parts;
 pub(crate) mod points;
 pub(crate) mod progress;
 pub(crate) mod regroup;
-mod servers;
+pub(crate) mod servers;
 pub(crate) mod windows;
