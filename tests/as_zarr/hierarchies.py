@@ -90,11 +90,11 @@ class Hierarchy:
         """Archives of zarr-python cannot."""
         return self.kind != "zip"
 
-    def make(self, mode: str = "w") -> None:
+    def make(self, mode: Any = "w") -> None:
         if self.kind == "local":
             self.store = zarr.storage.LocalStore(self.path)
         elif self.kind == "zip":
-            self.store = zarr.storage.ZipStore(self.path, mode=mode)  # type: ignore[arg-type]
+            self.store = zarr.storage.ZipStore(self.path, mode=mode)
         elif self.store is None:
             self.store = zarr.storage.MemoryStore()
 

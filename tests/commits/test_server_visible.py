@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import zarrix as zarr
@@ -34,17 +35,18 @@ def hierarchy(
 def failing(server: FaultyServer, first: int, mode: str, *, always: bool) -> Iterator[None]:
     """The server fails at its ``first``th request from now on, and at all after it."""
     asked, fault = 0, server.fault
+    faulty: Any = server
 
     def nth(method: str) -> str:
         nonlocal asked
         asked += 1
         return mode if asked == first or (always and asked > first) else ""
 
-    server.fault = nth  # type: ignore[method-assign]
+    faulty.fault = nth
     try:
         yield
     finally:
-        server.fault = fault  # type: ignore[method-assign]
+        faulty.fault = fault
 
 
 def end_of(hierarchy: Rewritten) -> str:

@@ -26,7 +26,7 @@ from zarrix.commits._recover import end, happened, settle
 from zarrix.commits._server import ServerStage, give_up, make_visible
 from zarrix.commits._server_steps import finish_left
 from zarrix.commits._stage import StagedStore
-from zarrix.commits._steps import clean, show, store_documents, visible_error
+from zarrix.commits._steps import clean, report, show, store_documents
 from zarrix.commits._sweep import sweep_root
 
 __all__ = ["commit"]
@@ -260,10 +260,7 @@ def _give_up(stage: StagedStore, lock: CommitLock, error: BaseException) -> None
         lock.end(fsync=store.syncs)
     except Exception as failed:
         second = failed
-    if is_visible and isinstance(error, Exception):
-        raise visible_error(store, intent.root, error, second) from error
-    if second is not None:
-        error.add_note(f"what the commit has stored stays until the next one: {second}")
+    report(store, intent.root, error, second, is_visible=is_visible)
 
 
 def _this_process() -> str:

@@ -63,7 +63,7 @@ from zarrix.commits._server_steps import store_documents
 from zarrix.commits._server_sweep import chunks_in, delete_left, sweep_due
 from zarrix.commits._spaces import KeySpace, space_of, spaces_of, with_space
 from zarrix.commits._stage import StagedStore, touches
-from zarrix.commits._steps import read_documents, rebase, root_document, visible_error
+from zarrix.commits._steps import read_documents, rebase, report, root_document
 from zarrix.commits._sweep import left_below
 
 __all__ = ["ServerStage", "give_up", "make_visible"]
@@ -512,10 +512,7 @@ def give_up(stage: ServerStage, claim: Claim, intent: Intent, error: BaseExcepti
             _take_back(stage, claim)
     except Exception as failed:
         second = failed
-    if is_visible and isinstance(error, Exception):
-        raise visible_error(store, intent.root, error, second) from error
-    if second is not None:
-        error.add_note(f"what the commit has stored stays until the next one: {second}")
+    report(store, intent.root, error, second, is_visible=is_visible)
 
 
 def _is_last(store: Store, claim: Claim, intent: Intent) -> bool:

@@ -48,10 +48,10 @@ __all__ = [
     "erase",
     "read_documents",
     "rebase",
+    "report",
     "root_document",
     "show",
     "store_documents",
-    "visible_error",
 ]
 
 
@@ -292,7 +292,7 @@ def _with_consolidated(document: Any, inline: Any) -> Any:
     return {**members, "consolidated_metadata": inline, **kind}
 
 
-def visible_error(
+def _visible_error(
     store: Store, root: str, error: Exception, second: Exception | None
 ) -> CommitVisibleError:
     """What to raise for an error that came after the commit of ``root`` had become visible.
@@ -316,3 +316,19 @@ def visible_error(
         f"afterwards: {why}",
         is_complete=second is None,
     )
+
+
+def report(
+    store: Store, root: str, error: BaseException, second: Exception | None, *, is_visible: bool
+) -> None:
+    """Say what an error of a commit has left, and what came of finishing or removing it.
+
+    Raises
+    ------
+    CommitVisibleError
+        The commit is visible, and the error is not one that ends the process.
+    """
+    if is_visible and isinstance(error, Exception):
+        raise _visible_error(store, root, error, second) from error
+    if second is not None:
+        error.add_note(f"what the commit has stored stays until the next one: {second}")

@@ -117,7 +117,7 @@ def open_at(url: str, format: str, check: str | None, targets: Targets) -> Store
     Raises
     ------
     PieceNotFoundError
-        There is no such file.
+        The file does not exist.
     PieceChangedError
         It is not the one that was listed.
     VirtualError
