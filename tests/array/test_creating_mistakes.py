@@ -163,3 +163,38 @@ def test_what_is_offered_at_the_top_level_is_public() -> None:
     assert not offered & {"Any", "TYPE_CHECKING", "annotations", "importlib", "suggestion"}
     assert [name for name in offered if name.startswith("_")] == []
     assert {"open", "Array", "codecs", "config"} <= offered
+
+
+def test_functions_that_create_take_a_mode_as_zarr_3_does() -> None:
+    store = zarr.MemoryStore()
+    zarr.array(np.arange(3), store=store, mode="a")
+    for mode in (None, "a", "r+", "w-", "x"):
+        with pytest.raises(zarr.errors.ContainsArrayError):
+            zarr.array(np.arange(2), store=store, mode=mode)
+    with pytest.raises(ValueError, match="read-only and creates nothing"):
+        zarr.zeros(3, store=store, mode="r")
+    assert zarr.open_array(store).shape == (3,)
+    assert zarr.array(np.arange(2), store=store, mode="w")[:].tolist() == [0, 1]
+    assert zarr.zeros_like(np.ones(4), store=zarr.MemoryStore(), mode="r+").shape == (4,)
+
+
+def test_what_is_made_like_an_array_takes_a_fill_value_and_a_store_by_name() -> None:
+    source = zarr.full((4,), 7, chunks=2, dtype="i2")
+    assert zarr.empty_like(source).fill_value == 7
+    assert zarr.empty_like(source, fill_value=3)[:].tolist() == [3] * 4
+    store = zarr.MemoryStore()
+    made = zarr.open_like(source, "a/b", store=store)
+    assert (made.path, made.fill_value, made.chunks) == ("a/b", 7, (2,))
+    assert zarr.open_like(source, "a/b", store=store, mode="r+")[:].tolist() == [7] * 4
+
+
+def test_the_settings_of_an_array_object_come_from_a_mapping() -> None:
+    from zarrix.core.array import ArrayConfig
+
+    wanted = ArrayConfig.from_dict({"order": "F", "read_missing_chunks": False})
+    assert wanted == ArrayConfig("F", read_missing_chunks=False)
+    assert ArrayConfig.from_dict(wanted.to_dict()) == wanted
+    with zarr.config.set(write_empty_chunks=True):
+        assert ArrayConfig.from_dict({}).write_empty_chunks
+    with pytest.raises(TypeError, match="no setting 'ordr'; did you mean 'order'"):
+        ArrayConfig.from_dict({"ordr": "F"})

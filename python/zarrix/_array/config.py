@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from zarrix._errors import suggestion
+from zarrix._runtime.config import config
 
 __all__ = ["ArrayConfig"]
 
@@ -34,6 +35,46 @@ class ArrayConfig:
     def of(cls, value: Any, base: ArrayConfig) -> ArrayConfig:
         """``base`` with the settings of ``config=``: a mapping, or the config of another array."""
         return replace(base, **cls.given(value))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ArrayConfig:
+        """The settings of ``data``, and for all others those that new array objects have.
+
+        Parameters
+        ----------
+        data : mapping of str to object
+
+        Returns
+        -------
+        ArrayConfig
+
+        Raises
+        ------
+        TypeError
+            There is no setting of that name; the message has a similar one.
+
+        Examples
+        --------
+        >>> from zarrix.core.array import ArrayConfig
+        >>> ArrayConfig.from_dict({"order": "F"}).to_dict()
+        {'order': 'F', 'write_empty_chunks': False, 'read_missing_chunks': True}
+        """
+        return cls.of(data, cls(write_empty_chunks=bool(config.write_empty_chunks)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings by their names, as ``config=`` takes them.
+
+        Returns
+        -------
+        dict of str to object
+
+        Examples
+        --------
+        >>> from zarrix.core.array import ArrayConfig
+        >>> ArrayConfig().to_dict()["order"]
+        'C'
+        """
+        return vars(self).copy()
 
     @classmethod
     def given(cls, value: Any) -> dict[str, Any]:

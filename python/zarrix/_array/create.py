@@ -123,7 +123,7 @@ def create(
         ``dimension_names``, ``chunk_key_encoding`` and ``chunk_shape`` ask for v3; they,
         ``compressors``, ``attributes``, ``config`` and ``storage_options`` have the meaning of
         `create_array`. ``data`` is the initial content; `array` also takes shape and dtype from it.
-        ``mode`` is ``'w'`` for ``overwrite=True``; ``'a'``, ``'w-'`` and ``'x'`` only create.
+        ``mode`` is ``'w'`` for ``overwrite=True``; ``'a'``, ``'r+'``, ``'w-'`` and ``'x'`` only create.
 
     Returns
     -------
@@ -187,8 +187,10 @@ def create(
 
 def _replaces(mode: str | None, overwrite: bool) -> bool:
     """Whether `create` replaces an existing node, according to ``mode=`` or ``overwrite=``."""
-    if mode not in (None, "a", "w", "w-", "x"):
-        raise ValueError(f"mode of create() is 'a', 'w', 'w-' or 'x', not {mode!r}")
+    if mode == "r":
+        raise ValueError("mode of create() is 'r', which is read-only and creates nothing")
+    if mode not in (None, "a", "r+", "w", "w-", "x"):
+        raise ValueError(f"mode of create() is 'a', 'r+', 'w', 'w-' or 'x', not {mode!r}")
     return overwrite or mode == "w"
 
 

@@ -148,8 +148,8 @@ def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array
     return create(shape=shape, fill_value=fill_value, **kwargs)
 
 
-@takes(LikeKeywords, like=create)
-def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
+@takes(ArrayKeywords, like=create)
+def empty_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     """Create an array like ``a``, with its fill value; an undefined one for another dtype.
 
     Parameters
@@ -179,7 +179,8 @@ def empty_like(a: Any, **kwargs: Unpack[LikeKeywords]) -> Array:
     """
     options = take_like(a, {**kwargs})
     is_same = isinstance(a, Array) and kwargs.get("dtype", a.dtype) == a.dtype
-    return create(fill_value=a.fill_value if is_same else None, **options)
+    options.setdefault("fill_value", a.fill_value if is_same else None)
+    return create(**options)
 
 
 @takes(LikeKeywords, like=create)

@@ -127,6 +127,7 @@ class CreateKeywords(MemberKeywords, total=False):
     store: Any
     path: str | None
     chunk_store: Any
+    mode: Mode | None
 
 
 class LikeKeywords(CreateKeywords, total=False):

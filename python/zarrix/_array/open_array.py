@@ -178,7 +178,9 @@ def open_array(
 
 
 @takes(OpenArrayKeywords, like=open_array)
-def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
+def open_like(
+    a: Any, path: Any, *, store: Any = None, **kwargs: Unpack[OpenArrayKeywords]
+) -> Array:
     """Open or create an array at ``path``; a new array is like ``a``.
 
     Parameters
@@ -186,7 +188,9 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
     a : Array or ndarray
         Anything with a shape and a dtype.
     path : Store, mapping, str or Path
-        The store; ``path=`` among the keywords of `open_array` is not accepted.
+        The store, or with ``store=`` the path in it.
+    store : Store, mapping, str or Path, optional
+        The store, as zarr-python 3 has it.
     **kwargs
         As for `open_array`; they take precedence over those of ``a``.
 
@@ -212,6 +216,8 @@ def open_like(a: Any, path: Any, **kwargs: Unpack[OpenArrayKeywords]) -> Array:
     options = take_like(a, {**kwargs})
     if isinstance(a, Array):
         options.setdefault("fill_value", a.fill_value)
+    if store is not None:
+        return open_array(store, path=path, **options)
     return open_array(path, **options)
 
 
