@@ -57,6 +57,10 @@ class FaultyServer:
     only: tuple[str, ...] = ("GET", "HEAD", "PUT", "DELETE", "POST")
     # How copies that the server makes go wrong: "unknown", "without conditions".
     copies: str = ""
+    # Whether listings go through folders: all of `a/` before `a-b`.
+    by_folder: bool = False
+    # What the server calls itself.
+    name: str = "faulty"
     # By access key: how many requests of a client are answered before it is cut off; and how many
     # until one rests, which then waits for `go`.
     cut_off: dict[str, int] = field(default_factory=dict)
@@ -67,7 +71,8 @@ class FaultyServer:
     rounds: list[int] = field(default_factory=list)
 
     def __enter__(self) -> FaultyServer:
-        handler = type("Handler", (self.handler(),), {"faulty": self})
+        made = {"faulty": self, "server_version": self.name}
+        handler = type("Handler", (self.handler(),), made)
         self._server = _Quiet(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self._lock = threading.Lock()
@@ -280,10 +285,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{total}"
         return self._send(206, value[begin:end], headers)
 
+    def _order(self, key: str) -> Any:
+        return key.split("/") if self.faulty.by_folder else key
+
     def _list(self, query: dict[str, str]) -> None:
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
         keys, prefixes = [], set()
-        for key in sorted(self.faulty.values):
+        for key in sorted(self.faulty.values, key=self._order):
             if not key.startswith(prefix):
                 continue
             rest = key[len(prefix) :]
@@ -293,7 +301,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 keys.append(key)
         after = query.get("continuation-token", query.get("start-after", ""))
         if not delimiter and not self._fault:
-            keys = [key for key in keys if key > after]
+            keys = [key for key in keys if self._order(key) > self._order(after)]
         keys, rest_of_keys = (keys, []) if delimiter else (keys[:1000], keys[1000:])
         contents = "".join(
             f"<Contents><Key>{key}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"

@@ -90,3 +90,19 @@ impl Cursor {
         Self { prefix: prefix.to_owned(), after: after.to_owned(), ..Self::default() }
     }
 }
+
+/// Whether `key`, or with `is_folder` a key in the folder `key`, may be behind `after`.
+pub(crate) fn may_follow(after: &str, key: &str, is_folder: bool) -> bool {
+    if !is_folder {
+        return key > after;
+    }
+    match after.strip_prefix(key) {
+        Some(rest) if rest.starts_with('/') => true,
+        _ => key.bytes().chain([b'/']).gt(after.bytes()),
+    }
+}
+
+/// What the names in a folder are compared by: keys in a folder continue its name with a slash.
+pub(crate) fn order_of(name: &str, is_folder: bool) -> impl Iterator<Item = u8> + '_ {
+    name.bytes().chain(is_folder.then_some(b'/'))
+}

@@ -86,6 +86,48 @@ def test_keys_are_listed_in_the_order_of_their_bytes(store: Any) -> None:
     assert keys == ["a/b", "a/b-"]
 
 
+def _listed(store: Any, **below: str) -> list[str]:
+    return [row.key for page in store.list_pages(**below) for row in page]
+
+
+def test_a_server_that_lists_by_folder_is_listed_in_the_order_of_bytes() -> None:
+    names = ["a/b/c", "a/b-", "a-b", "a.b/c", "a0", "b/c", "b"]
+    with FaultyServer(by_folder=True) as server:
+        store = as_store(f"{server.url}/x", server.options)
+        for name in names:
+            store[name] = name.encode()
+        expected = sorted(names)
+        # At first the order is found out, then it is known.
+        for _ in range(2):
+            rows = [row for page in store.list_pages() for row in page]
+            assert [row.key for row in rows] == expected
+            assert rows == [store.head(row.key) for row in rows]
+        for after in [*expected, "a/", "a/b", "a/c", "c"]:
+            assert _listed(store, after=after) == [name for name in expected if name > after]
+        assert _listed(store, prefix="a") == ["a/b-", "a/b/c"]
+
+
+def test_a_server_that_sends_a_late_page_out_of_order_is_listed_by_folder_from_then_on() -> None:
+    names = [f"a/{one:04}" for one in range(1500)] + ["a-b", *(f"b{one}" for one in range(1001))]
+    with FaultyServer(by_folder=True) as server:
+        store = as_store(f"{server.url}/x", server.options)
+        for name in names:
+            server.values[f"x/{name}"] = (b"", {})
+        with pytest.raises(OSError, match=r'lists "x/a-b" behind "x/a/1499".*call again'):
+            _listed(store)
+        assert _listed(store) == sorted(names)
+        assert _listed(store, after="b5") == sorted(name for name in names if name > "b5")
+
+
+def test_a_server_that_is_known_to_list_by_folder_is_not_tried() -> None:
+    names = [f"a/{one:04}" for one in range(1500)] + ["a-b"]
+    with FaultyServer(by_folder=True, name="SeaweedFS 30GB 4.48") as server:
+        store = as_store(f"{server.url}/x", server.options)
+        for name in names:
+            server.values[f"x/{name}"] = (b"", {})
+        assert _listed(store) == sorted(names)
+
+
 @pytest.fixture
 def moto(serve: Any) -> Any:
     return serve("moto")

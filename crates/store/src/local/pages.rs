@@ -8,7 +8,7 @@ use super::tree::{Descent, EntryKind, Named, failed, named_entries};
 use crate::error::Result;
 use crate::store::below;
 use crate::sys::{Status, c_name, status_at, unless_absent};
-use crate::tagged::{Cursor, ListedValue, PAGE_ROWS};
+use crate::tagged::{Cursor, ListedValue, PAGE_ROWS, may_follow, order_of};
 
 /// Tells this version of a file from those that replace it: modification time and inode.
 pub(super) fn tag(status: &Status) -> String {
@@ -72,7 +72,7 @@ impl Position {
             return Ok(());
         }
         let mut entries = named_entries(directory)?;
-        entries.retain(|entry| may_follow(after, &below(prefix, &entry.name), entry.kind));
+        entries.retain(|entry| may_follow(after, &below(prefix, &entry.name), is_folder(entry)));
         entries.sort_unstable_by(|one, other| order(other).cmp(order(one)));
         self.levels.push(Level { prefix: prefix.to_owned(), links, entries });
         Ok(())
@@ -86,7 +86,7 @@ impl Position {
                 continue;
             };
             let key = below(&level.prefix, &entry.name);
-            if entry.kind == EntryKind::Directory {
+            if is_folder(&entry) {
                 let links = level.links + u32::from(entry.is_link);
                 self.enter(&entry.path, &key, after, links)?;
             } else if let Some(status) = status_of_value(&entry.path)? {
@@ -98,19 +98,10 @@ impl Position {
     }
 }
 
-/// Whether `key`, or a key in the directory `key`, may be behind `after`.
-fn may_follow(after: &str, key: &str, kind: EntryKind) -> bool {
-    match kind {
-        EntryKind::Value => key > after,
-        EntryKind::Directory => match after.strip_prefix(key) {
-            Some(rest) if rest.starts_with('/') => true,
-            _ => key.bytes().chain([b'/']).gt(after.bytes()),
-        },
-    }
+fn order(entry: &Named) -> impl Iterator<Item = u8> + '_ {
+    order_of(&entry.name, is_folder(entry))
 }
 
-/// What names are compared by: keys in a directory continue its name with a slash.
-fn order(entry: &Named) -> impl Iterator<Item = u8> + '_ {
-    let slash = (entry.kind == EntryKind::Directory).then_some(b'/');
-    entry.name.bytes().chain(slash)
+fn is_folder(entry: &Named) -> bool {
+    entry.kind == EntryKind::Directory
 }

@@ -1,7 +1,7 @@
 //! A process's client for one bucket, and its requests.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::sync::{Arc, OnceLock};
 
 use futures_util::TryStreamExt;
@@ -40,6 +40,8 @@ pub(super) struct Client {
     pub conditions: AtomicU8,
     /// What is known about the conditions of its copies (`copies.rs`).
     pub copies: AtomicU8,
+    /// Whether its listings are known to be in another order than that of the names' bytes.
+    pub lists_by_folder: AtomicBool,
     secrets: Vec<String>,
     /// Only if they expire.
     pub credentials: Option<Arc<Credentials>>,
@@ -88,6 +90,7 @@ impl Client {
             pages,
             conditions,
             copies: AtomicU8::default(),
+            lists_by_folder: AtomicBool::default(),
             secrets,
             credentials,
             cache,

@@ -67,6 +67,11 @@ impl Paging {
         }
     }
 
+    /// Whether the last page was sent.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
     /// The next page; `None` after the last one.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HOST, RANGE, RETRY_AFTER};
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HOST, RANGE, RETRY_AFTER, SERVER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
 use object_store::ClientOptions;
@@ -25,6 +25,7 @@ use zarrix_codec::memory::{Grow, with_room};
 use super::answers::{Expected, Most};
 use super::budget;
 use super::failure::{ExchangeFailure, interrupted, late, no_memory, perhaps_passing};
+use super::listed::ListsByFolder;
 use super::pace::Pace;
 use super::redirect::{Terms, WithHeaders};
 
@@ -61,6 +62,11 @@ impl HttpConnector for Connector {
         let (pace, response_timeout) = (Arc::clone(&self.pace), self.response_timeout);
         Ok(HttpClient::new(Transport { inner, with_headers, pace, response_timeout }))
     }
+}
+
+/// Whether a server of this name lists the folder `a/` before the value `a-b`.
+fn is_by_folder(server: &HeaderValue) -> bool {
+    server.as_bytes().starts_with(b"SeaweedFS")
 }
 
 #[derive(Debug)]
@@ -129,6 +135,9 @@ impl Transport {
                 StatusCode::PARTIAL_CONTENT => check_range(&parts.headers, bytes.len() as u64)?,
                 _ => {}
             }
+        }
+        if parts.headers.get(SERVER).is_some_and(is_by_folder) {
+            parts.extensions.insert(ListsByFolder);
         }
         if !parts.headers.contains_key(CONTENT_LENGTH) {
             parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len() as u64));
