@@ -61,3 +61,13 @@ def test_elements_of_v2_without_a_fill_value_are_empty(codec: str, empty: Any) -
     z.resize(8)
     assert z[7] == empty
     assert json.loads(store[".zarray"])["fill_value"] is None
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
+def test_a_fill_value_of_minus_zero_keeps_its_sign(dtype: str, zarr_format: int) -> None:
+    store: dict[str, bytes] = {}
+    made = zarr.create(store=store, shape=3, dtype=dtype, fill_value=-0.0, zarr_format=zarr_format)
+    expected = np.full(3, -0.0, dtype).tobytes()
+    for one in (made, zarr.open_array(store, mode="r")):
+        assert one[:].tobytes() == expected

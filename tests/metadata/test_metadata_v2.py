@@ -55,7 +55,11 @@ def test_every_case_has_its_golden_document():
 @pytest.mark.parametrize("name", CASES)
 def test_a_new_array_is_written_byte_for_byte_as_zarr_2_18_writes_it(name):
     written = v2.array_document(v2.new_array(**CASES[name])).decode()
-    assert written == as_written(DOCUMENTS[name])
+    expected = as_written(DOCUMENTS[name])
+    if name.endswith("fill -0.0"):
+        # 2.18 stores a zero without its sign, which would be that of all elements never written.
+        expected = expected.replace('"fill_value": 0.0', '"fill_value": -0.0')
+    assert written == expected
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
