@@ -52,6 +52,20 @@ def test_a_program_that_imports_zarr_runs_on_zarrix(tmp_path: Path) -> None:
     ]
 
 
+def test_a_reset_of_the_settings_keeps_the_alias(tmp_path: Path) -> None:
+    program = """
+        import zarrix.as_zarr
+        import zarr, zarrix
+        zarr.config.set({"default_zarr_format": 2})
+        zarr.config.reset()
+        print(zarr.open_group({}, mode="w").metadata.zarr_format, zarr.zeros(3).nchunks_initialized)
+        zarrix.as_zarr.uninstall()
+        zarrix.config.reset()
+        print(zarrix.zeros(3).zarr_format)
+    """
+    assert run(program, tmp_path).splitlines() == ["3 0", "2"]
+
+
 def test_a_module_that_zarrix_lacks_is_refused_with_the_reason(tmp_path: Path) -> None:
     program = """
         import zarrix.as_zarr

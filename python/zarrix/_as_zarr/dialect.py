@@ -20,11 +20,16 @@ def enter() -> None:
     config.default_zarr_format = 3
     if config.write_empty_chunks is None:
         config.write_empty_chunks = False
+    config._initial = {
+        "default_zarr_format": 3,
+        "write_empty_chunks": config.write_empty_chunks,
+    }
     Store._answers_awaited = True
 
 
 def leave() -> None:
     """Restore what `enter` changed."""
+    config._initial = {}
     zarr_format, config.write_empty_chunks = _before.pop()
     config.default_zarr_format = zarr_format  # type: ignore[assignment]  # Read from it.
     Store._answers_awaited = False

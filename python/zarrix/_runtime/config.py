@@ -126,6 +126,7 @@ class Config:
         "_allow_pickle",
         "_default_zarr_format",
         "_durability",
+        "_initial",
         "_lossy_writes",
         "_max_chunk_bytes",
         "_max_document_bytes",
@@ -146,6 +147,8 @@ class Config:
         self._lossy_writes: Literal["refuse", "reencode"] = "refuse"
         self._allow_pickle = False
         self._others: dict[str, Any] = {}
+        # What `reset` sets besides, while zarrix runs as zarr.
+        self._initial: dict[str, Any] = {}
         memory = memory_bytes()
         self.result_cache_bytes = min(_MOST_RESULT_CACHE_BYTES, memory // 16)
         self.max_chunk_bytes = _default_chunk_bytes(memory)
@@ -439,6 +442,8 @@ class Config:
             if name != "threads":
                 setattr(self, name, getattr(defaults, name))
         self._others = {}
+        for name, value in self._initial.items():
+            setattr(self, name, value)
 
     @property
     def config(self) -> dict[str, Any]:
