@@ -271,11 +271,15 @@ class NDBuffer:
         return f"<NDBuffer shape={self.shape} dtype={self.dtype} {self._data!r}>"
 
     def all_equal(self, other: Any, equal_nan: bool = True) -> bool:
-        """Whether every element is equal to ``other``."""
+        """Whether every element is equal to ``other``; a zero of floating point has a sign."""
         if other is None:
             return False
         data = self.as_numpy_array()
         same = data == other
+        if data.dtype.kind in "fc" and np.asarray(other).dtype.kind in "fc" and other == 0:
+            zero = np.asarray(other, data.dtype)
+            for signs, sign in ((data.real, zero.real), (data.imag, zero.imag)):
+                same = same & (np.signbit(signs) == np.signbit(sign))
         if equal_nan and data.dtype.kind in "fcmM":
             same = same | ((data != data) & bool(other != other))
         return bool(np.all(same))

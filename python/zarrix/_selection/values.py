@@ -145,6 +145,9 @@ def _memory_of(out: Any) -> npt.NDArray[Any]:
         if tensor.ctypes.data != out.data_ptr():
             raise TypeError("out is a tensor whose memory NumPy would copy")
         return tensor
+    if hasattr(out, "as_ndarray_like"):
+        # A buffer of codecs, which zarr-python 3 takes here.
+        return np.asarray(out.as_ndarray_like())
     try:
         return np.asarray(memoryview(out))
     except TypeError:
