@@ -312,3 +312,14 @@ def test_what_another_process_creates_meanwhile_is_taken(
     monkeypatch.setattr(type(root), "_node", node)
     monkeypatch.setattr(type(root), "_kind", late(kind))
     assert root.require_group("g").attrs["a"] == 1
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_requiring_an_array_applies_config_to_an_existing_one(zarr_format) -> None:
+    root = zarr.group({}, zarr_format=zarr_format)
+    for _ in range(2):
+        z = root.require_array("a", shape=3, dtype="i4", config={"read_missing_chunks": False})
+        assert not z.config.read_missing_chunks
+    assert root["a"].config.read_missing_chunks
+    with pytest.raises(TypeError, match="no setting 'order_'"):
+        root.require_array("a", shape=3, dtype="i4", config={"order_": "F"})

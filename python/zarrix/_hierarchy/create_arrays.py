@@ -234,7 +234,7 @@ class ArrayCreation(GroupState):
         exact : bool
             It must be the dtype of an existing array.
         **kwargs
-            As for `create_array`.
+            As for `create_array`. ``config`` is applied to an existing array, too.
 
         Returns
         -------
@@ -243,7 +243,8 @@ class ArrayCreation(GroupState):
         Raises
         ------
         TypeError
-            An array of another shape or dtype exists.
+            An array of another shape or dtype exists, or ``config`` has a setting that does not
+            exist.
         ContainsGroupError
             A group of that name exists.
 
@@ -259,6 +260,9 @@ class ArrayCreation(GroupState):
         if not isinstance(existing, Array):
             return self.create_array(name, shape=shape, dtype=dtype, **kwargs)
         wanted = existing.dtype if dtype is None else np.dtype(dtype)
+        config = kwargs.get("config")
+        if config is not None:
+            existing = existing.with_config(config)
         return _require_fit(existing, name, shape, wanted, exact)
 
     def _make(self, function: Callable[..., Array], name: str, *args: Any, **kwargs: Any) -> Array:
