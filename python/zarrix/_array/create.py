@@ -123,7 +123,7 @@ def create(
         ``dimension_names``, ``chunk_key_encoding`` and ``chunk_shape`` ask for v3; they,
         ``compressors``, ``attributes``, ``config`` and ``storage_options`` have the meaning of
         `create_array`. ``data`` is the initial content; `array` also takes shape and dtype from it.
-        ``mode`` is ``'w'`` for ``overwrite=True``; ``'a'``, ``'r+'``, ``'w-'`` and ``'x'`` only create.
+        ``mode`` is ``'w'`` for ``overwrite=True``; the others only create.
 
     Returns
     -------

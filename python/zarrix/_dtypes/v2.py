@@ -268,10 +268,10 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     """
     if fill_value is None or dtype.kind == "O":
         return fill_value
-    if not isinstance(fill_value, (np.void, str, bytes)) and is_zero(fill_value):
-        # The zero of floating point has a sign, which 2.18 loses.
-        if dtype.kind not in "fc":
-            return np.zeros((), dtype=dtype)[()]
+    # The zero of floating point has a sign, which 2.18 loses.
+    is_signed = dtype.kind in "fc"
+    if not is_signed and not isinstance(fill_value, (np.void, str, bytes)) and is_zero(fill_value):
+        return np.zeros((), dtype=dtype)[()]
     if dtype.kind in "UT":
         if isinstance(fill_value, str):
             return fill_value

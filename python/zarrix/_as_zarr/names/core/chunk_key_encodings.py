@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypedDict
 
 from zarrix._metadata.chunk_keys import key_encoding_document, parse_key_encoding
 
@@ -11,12 +11,23 @@ __all__ = [
     "ENCODINGS",
     "ChunkKeyEncoding",
     "ChunkKeyEncodingLike",
+    "ChunkKeyEncodingParams",
     "DefaultChunkKeyEncoding",
     "V2ChunkKeyEncoding",
     "parse_chunk_key_encoding",
 ]
 
 ChunkKeyEncodingLike = Any
+
+
+class _Named(TypedDict):
+    name: Literal["v2", "default"]
+
+
+class ChunkKeyEncodingParams(_Named, total=False):
+    """A name and a separator, which `parse_chunk_key_encoding` takes."""
+
+    separator: Literal[".", "/"]
 
 
 @dataclass(frozen=True)

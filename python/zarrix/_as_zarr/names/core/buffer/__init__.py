@@ -1,5 +1,7 @@
 """Buffers of stores and codecs, under the module name of zarr-python 3."""
 
+from typing import Any
+
 from zarrix._as_zarr.names.abc.buffer import ArrayLike, NDArrayLike
 from zarrix._runtime.buffers import (
     Buffer,
@@ -14,7 +16,11 @@ __all__ = [
     "NDArrayLike",
     "Buffer",
     "BufferPrototype",
+    "NDArrayLikeOrScalar",
     "NDBuffer",
     "default_buffer_prototype",
     "numpy_buffer_prototype",
 ]
+
+# What a selection returns, for annotations.
+NDArrayLikeOrScalar = Any
