@@ -81,3 +81,18 @@ def test_a_dict_is_the_memory_of_a_store() -> None:
 
 def test_modules_of_core_are_attributes() -> None:
     assert zarr.core.metadata.ArrayV3Metadata is ArrayV3Metadata
+
+
+def test_the_values_of_a_store_in_memory_are_a_mapping_of_buffers() -> None:
+    store = zarr.MemoryStore()
+    zarr.zeros(4, chunks=2, store=store, zarr_format=3)[:] = 1
+    values = store._store_dict
+    assert sorted(values) == ["c/0", "c/1", "zarr.json"]
+    assert json.loads(values["zarr.json"].to_bytes())["shape"] == [4]
+    del values["c/0"]
+    values["c/1"] = b"damaged"
+    assert "c/0" not in store
+    assert store["c/1"] == b"damaged"
+    assert pickle.loads(pickle.dumps(store)) == store
+    values.clear()
+    assert len(store) == 0

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from zarrix import _engine
+from zarrix._runtime.buffers import Buffer
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.foreign_sites import of_object
@@ -70,7 +71,7 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
     {'a': {'b': b'1'}, 'c': b'2'}
     """
 
-    _opened_with = frozenset({"_store_dict"})
+    _opened_with = frozenset({"_given", "_store_dict"})
 
     def __init__(
         self,
@@ -87,7 +88,7 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
             raise ValueError("give root=, which is copied, or store_dict=, which is not")
         if store_dict is not None and not isinstance(store_dict, MutableMapping):
             root, store_dict = store_dict, None
-        self._store_dict = store_dict
+        self._given = store_dict
         for key, value in _flatten(root or {}):
             self[key] = value
         self._writeable = not read_only
@@ -95,11 +96,20 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
     _is_in_memory = True
 
     def _open_engine(self) -> _engine.Store:
-        return _engine.MemoryStore() if self._store_dict is None else engine_of(self._store_dict)
+        return _engine.MemoryStore() if self._given is None else engine_of(self._given)
 
     def _sites(self, path: str) -> list[Site]:
-        values = self._store_dict
-        return super()._sites(path) if values is None else of_object(values, path)
+        given = self._given
+        return super()._sites(path) if given is None else of_object(given, path)
+
+    @property
+    def _store_dict(self) -> MutableMapping[str, Any]:
+        """The mapping that has the values: a name of zarr-python 3, which programs use."""
+        return _Buffers(self) if self._given is None else self._given
+
+    @_store_dict.setter
+    def _store_dict(self, values: MutableMapping[str, Any]) -> None:
+        self._given = values
 
     @property
     def root(self) -> Any:
@@ -120,13 +130,14 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
 
     def __getstate__(self) -> Any:
         state = {**super().__getstate__(), "content": dict(self.items())}
-        if self._store_dict is not None:
-            state["_store_dict"] = {}
+        if self._given is not None:
+            state["_given"] = {}
         return state
 
     def __setstate__(self, state: Any) -> None:
         content = state.pop("content")
-        state.setdefault("_store_dict", None)
+        # The name of earlier pickles.
+        state.setdefault("_given", state.pop("_store_dict", None))
         writeable = state.pop("_writeable", True)
         super().__setstate__(state)
         for key, value in content.items():
@@ -135,6 +146,28 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
 
     def __repr__(self) -> str:
         return f"<zarrix.storage.{type(self).__name__}: {len(self)} keys at {id(self):#x}>"
+
+
+class _Buffers(MutableMapping[str, Any]):
+    """The values of a store as the buffers that zarr-python 3 keeps."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def __getitem__(self, key: str) -> Any:
+        return Buffer.from_bytes(self._store[key])
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._store[key] = value.to_bytes() if isinstance(value, Buffer) else value
+
+    def __delitem__(self, key: str) -> None:
+        del self._store[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._store)
+
+    def __len__(self) -> int:
+        return len(self._store)
 
 
 class DictStore(MemoryStore):

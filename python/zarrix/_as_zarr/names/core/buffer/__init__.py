@@ -1,6 +1,6 @@
 """Buffers of stores and codecs, under the module name of zarr-python 3."""
 
-from typing import Any
+import numpy as np
 
 from zarrix._as_zarr.names.abc.buffer import ArrayLike, NDArrayLike
 from zarrix._runtime.buffers import (
@@ -22,5 +22,5 @@ __all__ = [
     "numpy_buffer_prototype",
 ]
 
-# What a selection returns, for annotations.
-NDArrayLikeOrScalar = Any
+# What a selection returns.
+NDArrayLikeOrScalar = np.generic | NDArrayLike
