@@ -70,7 +70,7 @@ def test_a_web_server_says_that_it_is_only_read() -> None:
         ("path", lambda folder: storage.SQLiteStore(folder / "a.sqlite")),
         ("path", lambda folder: storage.DBMStore(folder / "a.dbm")),
         ("_mutable_mapping", lambda folder: storage.KVStore({})),
-        ("_store_dict", lambda folder: storage.MemoryStore()),
+        ("_store_dict", lambda folder: storage.MemoryStore(store_dict={})),
     ],
 )
 def test_where_a_store_is_cannot_be_changed_while_it_is_used(
