@@ -42,11 +42,11 @@ enum Further {
     Pages(Paging),
     /// The folder that the listing is in behind those above it, each with the entries that are not
     /// listed yet, the next one last.
-    Folders(Vec<Vec<Entry>>),
+    Folders(Vec<Vec<Child>>),
 }
 
 /// An entry of a folder.
-enum Entry {
+enum Child {
     Value(ListedValue),
     Folder(String),
 }
@@ -124,7 +124,7 @@ impl Client {
     async fn next_of_folders(
         &self,
         name: &str,
-        levels: &mut Vec<Vec<Entry>>,
+        levels: &mut Vec<Vec<Child>>,
         after: &str,
     ) -> Result<Vec<ListedValue>> {
         let mut page = Vec::new();
@@ -132,12 +132,12 @@ impl Client {
             && let Some(level) = levels.last_mut()
         {
             match level.pop() {
-                Some(Entry::Value(value)) => page.push(value),
-                Some(Entry::Folder(_)) if levels.len() == MOST_LEVELS => {
+                Some(Child::Value(value)) => page.push(value),
+                Some(Child::Folder(_)) if levels.len() == MOST_LEVELS => {
                     let reason = format!("folders lie in each other {MOST_LEVELS} times");
                     return Err(self.not_listed(name, reason));
                 }
-                Some(Entry::Folder(folder)) => levels.push(self.folder(&folder, after).await?),
+                Some(Child::Folder(folder)) => levels.push(self.folder(&folder, after).await?),
                 None => drop(levels.pop()),
             }
         }
@@ -145,7 +145,7 @@ impl Client {
     }
 
     /// The entries directly in the folder `name` that are, or have names, behind `after`.
-    async fn folder(&self, name: &str, after: &str) -> Result<Vec<Entry>> {
+    async fn folder(&self, name: &str, after: &str) -> Result<Vec<Child>> {
         let Some(server) = &self.pages else { return Ok(Vec::new()) };
         let path = self.path(name)?;
         let prefix = (!name.is_empty()).then_some(&path);
@@ -163,10 +163,10 @@ impl Client {
         };
         let values = found.objects.into_iter().filter(|meta| is_in(&meta.location));
         let folders = found.common_prefixes.into_iter().filter(is_in);
-        let mut entries: Vec<Entry> = values
+        let mut entries: Vec<Child> = values
             .filter(|meta| is_value(&meta.location))
-            .map(|meta| Entry::Value(listed(meta)))
-            .chain(folders.map(|path| Entry::Folder(path.into())))
+            .map(|meta| Child::Value(listed(meta)))
+            .chain(folders.map(|path| Child::Folder(path.into())))
             .filter(|entry| may_follow(after, entry.name(), entry.is_folder()))
             .collect();
         entries.sort_unstable_by(|one, other| other.order().cmp(one.order()));
@@ -192,7 +192,7 @@ impl ServerListing {
     }
 }
 
-impl Entry {
+impl Child {
     fn name(&self) -> &str {
         match self {
             Self::Value(value) => &value.key,
