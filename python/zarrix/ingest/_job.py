@@ -242,7 +242,7 @@ class AppendJob:
         labels = [
             _of_values(
                 plan.stored[along],
-                stored_labels(one, plan.labels, dtype, source.labels, source.name),
+                stored_labels(one, plan.labels, dtype, source.name),
             )
             for source, one in zip(self._sources, plan.values, strict=True)
         ]

@@ -12,6 +12,7 @@ from zarrix._errors import LabelError
 from zarrix._labels._axis import Axis
 from zarrix._labels._cf import Labels
 from zarrix._labels._key import tolerance_of
+from zarrix._labels._units import Brought, bounds_names, brought
 from zarrix.ingest._variables import Labelled, Variable
 
 __all__ = [
@@ -22,9 +23,6 @@ __all__ = [
     "stored_labels",
     "with_bounds",
 ]
-
-# Attributes of a coordinate that name variables which are in its units.
-_BOUNDS = ("bounds", "climatology")
 
 
 def require_sorted(labels: Labelled, owner: str) -> None:
@@ -68,16 +66,20 @@ def in_units_of(
     LabelError
         The destination cannot hold one exactly.
     """
-    values, target = mine.values, theirs.values.dtype
-    if theirs.decoding.tick:
-        values = _in_ticks(mine, theirs.decoding.tick, owner)
-    elif values.dtype != target:
-        with np.errstate(all="ignore"):
-            cast = values.astype(target)
-        _require_exact((cast == values) & (cast.astype(values.dtype) == values), mine, dtype, owner)
-        values = cast
-    stored_labels(values, theirs, dtype, mine, owner)
-    return values
+    return _brought(mine, theirs, dtype, owner).labels
+
+
+def _brought(mine: Labelled, theirs: Labelled, dtype: np.dtype[Any], owner: str) -> Brought:
+    name = mine.axis.name
+    decodings = (mine.decoding, theirs.decoding)
+    found = brought(mine.values, decodings, (theirs.values.dtype, dtype), name)
+    if not found.exact.all():
+        shown = mine.axis.shown(mine.values[int(np.argmin(found.exact))])
+        raise LabelError(
+            f"{owner}: the destination cannot hold {shown} of {name!r} exactly in {dtype} with its "
+            "units and scale; write the destination anew with finer units"
+        )
+    return found
 
 
 def in_units_near(
@@ -137,24 +139,16 @@ def _in_finer(
 
 
 def stored_labels(
-    values: npt.NDArray[Any],
-    theirs: Labelled,
-    dtype: np.dtype[Any],
-    mine: Labelled,
-    owner: str,
+    values: npt.NDArray[Any], theirs: Labelled, dtype: np.dtype[Any], owner: str
 ) -> npt.NDArray[Any]:
-    """What the destination stores for labels.
+    """What the destination stores for labels in its units.
 
     Raises
     ------
     LabelError
         It cannot hold one exactly.
     """
-    stored = theirs.decoding.stored(values, dtype)
-    again, missing = theirs.decoding.labels(stored, theirs.axis.name)
-    exact = again == values
-    _require_exact(exact if missing is None else exact & ~missing, mine, dtype, owner)
-    return stored
+    return _brought(theirs._replace(values=values), theirs, dtype, owner).stored
 
 
 def with_bounds(
@@ -179,7 +173,7 @@ def with_bounds(
     """
     found = dict(variables)
     attributes = variables[mine.axis.name].attributes
-    for name in {str(attributes.get(key)) for key in _BOUNDS} & {*variables} & {*stored}:
+    for name in bounds_names(attributes) & {*variables} & {*stored}:
         if mine.decoding != theirs.decoding and "units" not in variables[name].attributes:
             found[name] = _converted(variables[name], mine, theirs, stored[name].dtype, owner)
     return found
@@ -194,40 +188,6 @@ def _converted(
         if missing is not None:
             raise LabelError(f"{owner}: some of the bounds {variable.name!r} are missing")
         labels = Labelled(values, Axis(variable.name, Labels(values, None), mine.decoding))
-        return stored_labels(
-            in_units_of(labels, theirs, dtype, owner), theirs, dtype, labels, owner
-        ).reshape(stored.shape)
+        return _brought(labels, theirs, dtype, owner).stored.reshape(stored.shape)
 
     return variable._replace(read=read, dtype=dtype)
-
-
-def _in_ticks(mine: Labelled, tick: int, owner: str) -> npt.NDArray[np.int64]:
-    values = mine.values
-    if mine.decoding.tick == tick:
-        return values
-    if tick < mine.decoding.tick:
-        ratio = mine.decoding.tick // tick
-        found = values * ratio
-        exact = found // ratio == values
-    else:
-        found, rest = np.divmod(values, tick // mine.decoding.tick)
-        exact = rest == 0
-    if not exact.all():
-        raise LabelError(
-            f"{owner}: {mine.axis.shown(values[np.argmin(exact)])} of {mine.axis.name!r} is not a "
-            f"whole number of {tick} ns within 64 bits, which the destination counts"
-        )
-    return found
-
-
-def _require_exact(
-    exact: npt.NDArray[np.bool_], mine: Labelled, dtype: np.dtype[Any], owner: str
-) -> None:
-    if exact.all():
-        return
-    at = int(np.argmin(exact))
-    shown = Axis(mine.axis.name, Labels(mine.values, None), mine.decoding).shown(mine.values[at])
-    raise LabelError(
-        f"{owner}: the destination cannot hold {shown} of {mine.axis.name!r} exactly in {dtype} "
-        "with its units and scale; write the destination anew with finer units"
-    )

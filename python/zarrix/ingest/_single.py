@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zarrix._labels._units import bounds_names
 from zarrix.ingest._variables import Variable
 
 __all__ = ["expanded", "is_single"]
@@ -16,7 +17,6 @@ _OF_OTHERS = (
     *("coordinates", "bounds", "climatology", "grid_mapping", "ancillary_variables"),
     *("cell_measures", "formula_terms"),
 )
-_BOUNDS = ("bounds", "climatology")
 
 
 def is_single(variables: Mapping[str, Variable], along: str) -> bool:
@@ -45,7 +45,7 @@ def expanded(
     if stored is None:
         named = {*_named(variables, attributes), *_dimensions(variables)}
         own = variables[along].attributes
-        chosen = {*variables} - named | {along} | {str(own.get(key)) for key in _BOUNDS}
+        chosen = {*variables} - named | {along} | bounds_names(own)
         axes = dict.fromkeys(chosen & {*variables}, 0)
     else:
         found = {name: one.axis(along) for name, one in stored.items() if name in variables}

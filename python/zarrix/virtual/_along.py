@@ -13,11 +13,9 @@ from zarrix._array.array import Array
 from zarrix._errors import LabelError, VirtualError
 from zarrix._labels._axis import Axis
 from zarrix._labels._cf import Decoding, Labels, decoding_of
+from zarrix._labels._units import bounds_names, brought
 
 __all__ = ["Coordinate", "Segment", "segments"]
-
-# Attributes of a coordinate that name variables which are in its units.
-_BOUNDS = ("bounds", "climatology")
 
 
 class Segment(NamedTuple):
@@ -79,7 +77,7 @@ class Coordinate(NamedTuple):
                 f"the labels of {name!r} in {owner} neither ascend nor descend strictly, so that "
                 "they have no order; sort them first"
             )
-        names = {str(attributes.get(key)) for key in _BOUNDS} & {*arrays} - {name}
+        names = bounds_names(attributes) & {*arrays} - {name}
         bounds = {one: np.asarray(arrays[one][...]) for one in sorted(names)}
         return cls(owner, name, stored, labels, decoding, bounds)
 
@@ -112,43 +110,29 @@ class Coordinate(NamedTuple):
                 )
         if mine == theirs and self.stored.dtype == first.stored.dtype:
             return self
-        stored, labels = self._brought(self.stored, self.labels, first, first.stored.dtype)
+        stored, labels = self._brought(self.labels, first, first.stored.dtype)
         bounds = {}
         for name, values in self.bounds.items():
             flat = values.reshape(-1)
             ticks = _labels(flat, mine, name, self.told)
             dtype = first.bounds[name].dtype if name in first.bounds else values.dtype
-            bounds[name] = self._brought(flat, ticks, first, dtype)[0].reshape(values.shape)
+            bounds[name] = self._brought(ticks, first, dtype)[0].reshape(values.shape)
         return Coordinate(self.told, self.name, stored, labels, theirs, bounds)
 
     def _brought(
-        self, stored: Any, labels: Any, first: Coordinate, dtype: np.dtype[Any]
-    ) -> tuple[Any, Any]:
-        theirs, before = first.decoding, labels
-        is_exact: Any = np.ones(len(labels), bool)
-        if theirs.tick and theirs.tick < self.decoding.tick:
-            ratio = self.decoding.tick // theirs.tick
-            labels = before * ratio
-            is_exact = labels // ratio == before
-        elif theirs.tick > self.decoding.tick:
-            labels, rest = np.divmod(before, theirs.tick // self.decoding.tick)
-            is_exact = rest == 0
-        elif labels.dtype != first.labels.dtype:
-            with np.errstate(all="ignore"):
-                labels = before.astype(first.labels.dtype)
-            is_exact = (labels == before) & (labels.astype(before.dtype) == before)
-        result = theirs.stored(labels, dtype)
-        again, missing = theirs.labels(result, self.name)
-        is_exact = is_exact & (again == labels)
-        if missing is not None:
-            is_exact = is_exact & ~missing
-        if not is_exact.all():
+        self, labels: Any, first: Coordinate, dtype: np.dtype[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Labels as the first source stores them in a dtype, and as its own."""
+        found = brought(
+            labels, (self.decoding, first.decoding), (first.labels.dtype, dtype), self.name
+        )
+        if not found.exact.all():
             raise VirtualError(
-                f"{self.shown(before[int(np.argmin(is_exact))])} of {self.name!r} in {self.told} "
-                f"cannot be stored exactly in the units and the dtype ({dtype}) of {first.told}, "
-                "the first source; pass the source with the finest units first"
+                f"{self.shown(labels[int(np.argmin(found.exact))])} of {self.name!r} in "
+                f"{self.told} cannot be stored exactly in the units and the dtype ({dtype}) of "
+                f"{first.told}, the first source; pass the source with the finest units first"
             )
-        return result, labels
+        return found.stored, found.labels
 
 
 def segments(sources: Sequence[Coordinate], overlap: str) -> list[Segment]:
