@@ -50,6 +50,7 @@ column is the stable ``kind`` of the class, for programs that must not parse mes
         VirtualError(ValueError)                                    virtual
             PieceChangedError                                       piece-changed
         PieceNotFoundError(FileNotFoundError)                       piece-not-found
+        DownloadLimitError(OSError)                                 download-limit
         LabelError(KeyError, ValueError)                            label
         DataTypeError(TypeError)                                    data-type
         ArrayIndexError(IndexError)                                 array-index
@@ -63,7 +64,6 @@ The engine raises by name from this module, with the message as the only argumen
 from __future__ import annotations
 
 import json
-import math
 import reprlib
 from collections.abc import Callable, Iterable
 from typing import ClassVar
@@ -115,6 +115,7 @@ __all__ = [
     "VirtualError",
     "PieceChangedError",
     "PieceNotFoundError",
+    "DownloadLimitError",
     "LabelError",
     "DataTypeError",
     "ArrayIndexError",
@@ -433,6 +434,12 @@ class PieceNotFoundError(ZarrixError, FileNotFoundError):
     kind = "piece-not-found"
 
 
+class DownloadLimitError(ZarrixError, OSError):
+    """A file at a URL has more bytes than downloads may take on the disk of this machine."""
+
+    kind = "download-limit"
+
+
 class LabelError(ZarrixError, KeyError, ValueError):
     """A label is not one of its dimension, or the coordinate of a dimension has no labels."""
 
@@ -561,37 +568,6 @@ class Suggesting:
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
-
-
-def human_readable_size(size: float) -> str:
-    """``size`` in bytes with one decimal and a binary unit letter.
-
-    Parameters
-    ----------
-    size : int or float
-        Not negative.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    TypeError
-        ``size`` is not a number.
-
-    Examples
-    --------
-    >>> from zarrix.util import human_readable_size
-    >>> human_readable_size(800), human_readable_size(800_000_000)
-    ('800', '762.9M')
-    """
-    if size < 2**10:
-        return f"{size}"
-    power = min(int(math.log2(size)) // 10, 5)
-    while size < 2 ** (10 * power):
-        power -= 1
-    return f"{size / 2 ** (10 * power):.1f}{'KMGTP'[power - 1]}"
 
 
 for _name in __all__:

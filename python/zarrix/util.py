@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarrix._dtypes.v2 import normalize_fill_value
-from zarrix._errors import human_readable_size
 from zarrix._metadata.arguments import (
     normalize_chunks,
     normalize_dtype,
@@ -23,7 +22,7 @@ from zarrix._metadata.arguments import (
 )
 from zarrix._metadata.guess import chunks_of_bytes, guess_chunks, guess_shards
 from zarrix._metadata.json import json_dumps, json_loads
-from zarrix._runtime.sizes import parse_size, size_text
+from zarrix._runtime.sizes import human_readable_size, parse_size, size_text
 from zarrix._stores.path import normalize_dimension_separator, normalize_storage_path
 
 if TYPE_CHECKING:

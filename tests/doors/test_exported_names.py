@@ -194,6 +194,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
             "zarrix._engine",
             "zarrix._errors",
             "zarrix._runtime.memory",
+            "zarrix._runtime.setting_values",
             "zarrix._runtime.zarr_settings",
         )
     }

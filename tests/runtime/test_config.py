@@ -13,6 +13,7 @@ from zarrix._errors import MetadataError
 from zarrix._runtime import config as _config
 from zarrix._runtime import zarr_settings
 from zarrix._runtime.config import Config, config
+from zarrix.convert._downloads import downloads
 
 
 def test_a_setting_holds_inside_the_block_and_not_after():
@@ -221,7 +222,12 @@ def _part_of_a_picture():
 TEXT = zarr.array(["abcdef"], dtype=str).store
 GROUP = {".zgroup": b'{"zarr_format":2}'}
 
+
 # For each setting of ours: another value, and what differs then.
+def _download():
+    downloads.forget(downloads.reserve("https://example.org/x.npy", "/x.npy", 3))
+
+
 EFFECTS = {
     "threads": (1, lambda: _engine.threads()),
     "concurrent_requests": (3, lambda: _engine.concurrent_requests()),
@@ -236,6 +242,7 @@ EFFECTS = {
     "max_chunk_bytes": (10, lambda: _outcome(lambda: zarr.zeros(100, chunks=100))),
     "max_variable_chunk_bytes": (2, lambda: _outcome(lambda: zarr.open(TEXT)[:])),
     "max_document_bytes": (2, lambda: _outcome(lambda: zarr.open(GROUP))),
+    "max_download_bytes": (2, lambda: _outcome(_download)),
 }
 
 

@@ -20,6 +20,7 @@ REASONS = {
     "commits/_replacing.py": "a folder beside the one that is replaced, with random bits",
     "commits/_spaces.py": "removes empty folders of old chunks",
     "convert/_download.py": "a new file in the temporary folder of the call",
+    "convert/_downloads.py": "temporary folders with random bits, and their removal",
     "ingest/_sources.py": "a folder in the temporary folder of the call",
     "versions/_restore.py": "a hierarchy that is gone, from a folder beside it with random bits",
     "versions/_snapshot.py": "the folder of versions, and one in it with random bits",
@@ -49,7 +50,6 @@ REASONS = {
     "measure/_compare.py": "files in a temporary folder",
     "ml/_loading/damage.py": "a log of a name that the user gave, which many processes append to",
     "storage.py": "removes what zarr 2's function of that name was told to remove",
-    "virtual/_files.py": "a temporary folder with random bits for a download, and its removal",
     "viewer/_browser.py": "a file in a temporary folder, made with O_EXCL",
 }
 NAMES = {

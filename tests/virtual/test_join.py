@@ -286,3 +286,42 @@ def test_a_file_stays_open_for_the_boxes_that_are_open(
     monkeypatch.setattr(_opener, "_MOST_FILES", 1)
     for index in (1, 4, 1):
         assert opened[index] == index % 3
+
+
+def test_arrays_of_one_axis_are_joined_in_v2(tmp_path: Path) -> None:
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarrix.xarray")
+    parts = []
+    for day in range(3):
+        time = np.datetime64("2020-01-01", "ns") + (np.arange(2) + 2 * day).astype("m8[D]")
+        one = xr.Dataset(
+            {"t": ("time", np.arange(2.0) + day), "n": ("time", np.arange(2) + day)},
+            {"time": time, "x": ("x", [1.0, 2.0]), "doy": ("time", np.arange(2) + 2 * day)},
+        )
+        parts.append(one)
+        one.zarrix.to_zarr(tmp_path / f"{day}.zarr", zarr_format=2)
+        assert (tmp_path / f"{day}.zarr/t/.zarray").exists()
+    joined = virtual.join(tmp_path / "*.zarr", "time")
+    virtual.save(joined, tmp_path / "list.json")
+    expected = xr.concat(parts, "time")
+    for source in (joined.store, tmp_path / "list.json"):
+        with xr.open_dataset(source, engine="zarrix") as found:
+            xr.testing.assert_identical(found.load(), expected)
+    assert joined.sel(time="2020-01-03")["t"][...] == 1.0
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_coordinate_needs_no_name_of_its_axis(zarr_format: Any) -> None:
+    sources = [group([2 * day, 2 * day + 1], zarr_format=zarr_format) for day in range(2)]
+    for one in sources:
+        del one["time"].attrs["_ARRAY_DIMENSIONS"]
+    joined: Any = virtual.join(sources, "time")
+    assert joined["time"][...].tolist() == [0, 1, 2, 3]
+    assert joined["time"].metadata.dimension_names == ("time",)
+    assert joined.sel(time="2020-01-02", lat=10.0)["t"][...] == sources[0]["t"][1, 0]
+    # Any other array of one axis may lie along any dimension.
+    del sources[1]["lat"].attrs["_ARRAY_DIMENSIONS"]
+    how = "_ARRAY_DIMENSIONS" if zarr_format == 2 else "dimension_names"
+    message = rf"lat does not name each of its 1 dimensions \(\[\]\), as {how} does; leave it out"
+    with pytest.raises(VirtualError, match=message):
+        virtual.join(sources, "time")

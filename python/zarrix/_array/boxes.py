@@ -10,18 +10,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from zarrix import _engine
 from zarrix._array.box_index import BoxIndex, SortedList, cut_axis
 from zarrix._array.stored import chunk_key
-from zarrix._errors import ZarrixError
+from zarrix._errors import DownloadLimitError, ZarrixError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._stores.keys import key_of
 
-__all__ = ["MOST_AT_ONCE", "BoxesIO", "OpenBox"]
+__all__ = ["MOST_AT_ONCE", "BoxesIO", "OpenBox", "first_of"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # How many boxes one call of the engine reads, and so how many have to be open.
 MOST_AT_ONCE = 256
@@ -188,9 +191,11 @@ class BoxesIO:
         numbers, first, counts, offsets = self.index.along(*axes[line])
         before, after = axes[:line], axes[line + 1 :]
         lead = (slice(None),) * sum(type(one) is not int for one in before)
-        for begin in range(0, len(numbers), MOST_AT_ONCE):
-            end = begin + MOST_AT_ONCE
-            boxes: Any = self._opened(numbers[begin:end])
+        end = 0
+        while end < len(numbers):
+            begin = end
+            boxes: Any = first_of(self._opened, numbers[begin : begin + MOST_AT_ONCE])
+            end = begin + len(boxes)
             if all(map(_is_plain, boxes)):
                 some = zip(
                     boxes, first[begin:end], counts[begin:end], offsets[begin:end], strict=True
@@ -201,12 +206,16 @@ class BoxesIO:
                         for box, i, n, at in some
                     ]
                 )
+                # The zip has its last box, whose file may have to make room.
+                del some
+                boxes.clear()
                 continue
             low = min(offsets[begin:end])
             high = max(at + n for at, n in zip(offsets[begin:end], counts[begin:end], strict=True))
             part = list(axes)
             part[line] = (axes[line][0] + step * low, step, high - low)
             self._read_all([(part, out[(*lead, slice(low, high))])])
+            boxes.clear()
 
     def _read_all(self, reads: Sequence[tuple[Any, Any]]) -> None:
         """Fill the second of each pair with the selection that comes first."""
@@ -219,21 +228,49 @@ class BoxesIO:
             numbers = self.index.touched(selection)
             if self._has_holes:
                 out[...] = self.fill
-            for begin in range(0, len(numbers), MOST_AT_ONCE):
-                some = numbers[begin : begin + MOST_AT_ONCE].tolist()
+            end = 0
+            while end < len(numbers):
+                some = numbers[end : end + MOST_AT_ONCE].tolist()
                 if len(parts) + len(some) > MOST_AT_ONCE:
                     self._run(parts)
                     parts = []
-                parts += self._parts(selection, shown, out, some)
+                try:
+                    boxes = first_of(self._opened, some)
+                except DownloadLimitError:
+                    if not parts:
+                        raise
+                    # These keep files open.
+                    self._run(parts)
+                    parts = []
+                    continue
+                end += len(boxes)
+                parts += self._parts(selection, shown, out, some[: len(boxes)], boxes)
+                boxes.clear()
         self._run(parts)
 
+    def _groups(self, numbers: Any) -> Iterator[tuple[list[int], list[OpenBox | None]]]:
+        """Numbers of boxes, and these boxes: as many as are open at once."""
+        end = 0
+        while end < len(numbers):
+            some = numbers[end : end + MOST_AT_ONCE].tolist()
+            boxes = first_of(self._opened, some)
+            end += len(boxes)
+            yield some[: len(boxes)], boxes
+            # What the caller has of them would keep their files open.
+            boxes.clear()
+
     def _parts(
-        self, selection: list[Any], shown: list[int], out: Any, numbers: list[int]
+        self,
+        selection: list[Any],
+        shown: list[int],
+        out: Any,
+        numbers: list[int],
+        boxes: Sequence[OpenBox | None],
     ) -> list[tuple[Any, ...]]:
         """For each box: what to read, the axes of the result, the result, and where in it."""
         found: list[tuple[Any, ...]] = []
         starts, stops = self.index.starts, self.index.stops
-        for number, box in zip(numbers, self._opened(numbers), strict=True):
+        for number, box in zip(numbers, boxes, strict=True):
             cuts = []
             for one, begin, end in zip(
                 selection, starts[number].tolist(), stops[number].tolist(), strict=True
@@ -281,17 +318,21 @@ class BoxesIO:
         rest = out.shape[out.ndim - len(shown) :]
         flat = np.empty((len(next(iter(by_axis.values()))), *rest), self.dtype)
         flat[...] = self.fill
-        numbers = self.index.touched(selection)
-        for begin in range(0, len(numbers), MOST_AT_ONCE):
-            some = numbers[begin : begin + MOST_AT_ONCE].tolist()
-            for number, box in zip(some, self._opened(some), strict=True):
-                found = self._points_in(number, box, wanted)
-                if found is not None:
-                    part, points, where = found
-                    values = np.empty((len(points), *part.shape), part.box.dtype)
-                    part.read_points(values)
-                    _put(flat, [points, *where], part.decoded(values, shown, 1))
+        for some, boxes in self._groups(self.index.touched(selection)):
+            self._read_points_of(some, boxes, wanted, flat)
         out[...] = flat.reshape(out.shape)
+
+    def _read_points_of(
+        self, numbers: Sequence[int], boxes: Sequence[OpenBox | None], pointed: Any, flat: Any
+    ) -> None:
+        """Fill the points of ``flat`` that lie in some boxes."""
+        for number, box in zip(numbers, boxes, strict=True):
+            found = self._points_in(number, box, pointed)
+            if found is not None:
+                part, points, where = found
+                values = np.empty((len(points), *part.shape), part.box.dtype)
+                part.read_points(values)
+                _put(flat, [points, *where], part.decoded(values, pointed[2], 1))
 
     def _pointed(self, axes: Any, coords: Any) -> tuple[Any, ...]:
         """A selection for the index, the indices of points by axis, and the axes of ranges."""
@@ -368,31 +409,37 @@ class BoxesIO:
 
     # What a read costs, and what is stored
 
-    def _parts_of(self, axes: Any, coords: Any) -> Iterator[_Part]:
-        """The parts of all boxes that a selection touches."""
+    def _of_parts(self, call: Callable[[_Part], Result], axes: Any, coords: Any) -> list[Result]:
+        """What a function returns for the parts of all boxes that a selection touches."""
         wanted = self._pointed(axes, coords)
-        numbers = self.index.touched(wanted[0])
-        for begin in range(0, len(numbers), MOST_AT_ONCE):
-            some = numbers[begin : begin + MOST_AT_ONCE].tolist()
-            if not coords:
-                yield from (part for part, *_ in self._parts(wanted[0], wanted[2], None, some))
-                continue
-            for number, box in zip(some, self._opened(some), strict=True):
-                found = self._points_in(number, box, wanted)
-                if found is not None:
-                    yield found[0]
+        results: list[Result] = []
+        for some, boxes in self._groups(self.index.touched(wanted[0])):
+            parts = self._point_parts if coords else self._range_parts
+            results += [call(part) for part in parts(wanted, some, boxes)]
+        return results
+
+    def _range_parts(
+        self, pointed: Any, numbers: list[int], boxes: list[OpenBox | None]
+    ) -> list[_Part]:
+        return [part for part, *_ in self._parts(pointed[0], pointed[2], None, numbers, boxes)]
+
+    def _point_parts(
+        self, pointed: Any, numbers: list[int], boxes: list[OpenBox | None]
+    ) -> list[_Part]:
+        each = zip(numbers, boxes, strict=True)
+        found = [self._points_in(number, box, pointed) for number, box in each]
+        return [one[0] for one in found if one is not None]
 
     def cost(self, axes: Any, coords: Any = ()) -> tuple[int, ...]:
         """The cost of a read: the sums of those of the boxes."""
-        parts = self._parts_of(axes, coords)
-        each = [part.box.io.cost(part.own, part.coords) for part in parts]
+        each = self._of_parts(lambda part: part.box.io.cost(part.own, part.coords), axes, coords)
         return tuple(map(sum, zip(*each, strict=True))) if each else (0,) * 6
 
     def strategy(self, axes: Any, coords: Any = ()) -> str:
         """How most of the boxes are read."""
-        words = [
-            part.box.io.strategy(part.own, part.coords) for part in self._parts_of(axes, coords)
-        ]
+        words = self._of_parts(
+            lambda part: part.box.io.strategy(part.own, part.coords), axes, coords
+        )
         return max(set(words), key=words.count) if words else "nothing"
 
     def initialized(self) -> int:
@@ -442,6 +489,22 @@ def _folded(indices: Any, length: int, border: str) -> Any:
     period = 2 * (length - 1)
     indices = np.abs(indices) % period
     return np.where(indices < length, indices, period - indices)
+
+
+def first_of(
+    opened: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]
+) -> list[Result]:
+    """What is opened for the first of some items: for all of them, if the disk has room for all
+    files that have to be downloaded.
+    """
+    count = len(items)
+    while True:
+        try:
+            return opened(items[:count])
+        except DownloadLimitError:
+            if count == 1:
+                raise
+            count //= 2
 
 
 def _is_plain(box: OpenBox | None) -> bool:

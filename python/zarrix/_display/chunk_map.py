@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from zarrix._display.printable import counted
-from zarrix._errors import human_readable_size
+from zarrix._runtime.sizes import human_readable_size
 
 __all__ = ["ChunkMap"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarrix._errors import human_readable_size
 from zarrix._nodes.broken import BrokenMember
+from zarrix._runtime.sizes import human_readable_size
 
 __all__ = ["byte_count", "label_of", "ratio_text", "type_name"]
 

@@ -12,7 +12,6 @@ Reads never look here: the engine gets the settings that it needs beforehand.
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -21,6 +20,7 @@ from typing import Any, Literal
 from zarrix import _engine
 from zarrix._errors import suggestion
 from zarrix._runtime.memory import memory_bytes
+from zarrix._runtime.setting_values import bytes_of, most_bytes, whole_number, yes_or_no
 from zarrix._runtime.zarr_settings import (
     FIXED,
     OF_PARTS,
@@ -111,6 +111,11 @@ class Config:
     max_document_bytes : int
         Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
         Consolidated metadata of more than a hundred thousand nodes may need more.
+    max_download_bytes : int or None
+        Most bytes that downloaded files take on the disk of this machine at the same time
+        (``ZARRIX_MAX_DOWNLOAD_BYTES``). With None, the default, it is half of what is free in the
+        folder of temporary files. Files of other formats at URLs are downloaded: pieces of virtual
+        arrays, and sources of imports and appends. Pieces that nothing reads make room for others.
 
     Examples
     --------
@@ -130,6 +135,7 @@ class Config:
         "_lossy_writes",
         "_max_chunk_bytes",
         "_max_document_bytes",
+        "_max_download_bytes",
         "_max_variable_chunk_bytes",
         "_others",
         "_read_missing_chunks",
@@ -154,6 +160,7 @@ class Config:
         self.max_chunk_bytes = _default_chunk_bytes(memory)
         self._max_variable_chunk_bytes = min(_GIB, self._max_chunk_bytes)
         self._max_document_bytes = 64 << 20
+        self._max_download_bytes: int | None = None
         for name, parse in _VARIABLES.items():
             variable = f"ZARRIX_{name.upper()}"
             text = os.environ.get(variable, "").strip()
@@ -174,7 +181,7 @@ class Config:
 
     @threads.setter
     def threads(self, count: int) -> None:
-        _engine.set_threads(_whole_number("threads", count, least=1))
+        _engine.set_threads(whole_number("threads", count, least=1))
 
     @property
     def concurrent_requests(self) -> int:
@@ -183,7 +190,7 @@ class Config:
 
     @concurrent_requests.setter
     def concurrent_requests(self, count: int) -> None:
-        _engine.set_concurrent_requests(_whole_number("concurrent_requests", count, least=1))
+        _engine.set_concurrent_requests(whole_number("concurrent_requests", count, least=1))
 
     @property
     def chunk_cache_bytes(self) -> int:
@@ -192,7 +199,7 @@ class Config:
 
     @chunk_cache_bytes.setter
     def chunk_cache_bytes(self, count: int | str) -> None:
-        _engine.set_chunk_cache_bytes(_most_bytes("chunk_cache_bytes", count))
+        _engine.set_chunk_cache_bytes(most_bytes("chunk_cache_bytes", count))
 
     @property
     def chunk_cache_counts(self) -> dict[str, int]:
@@ -206,7 +213,7 @@ class Config:
 
     @result_cache_bytes.setter
     def result_cache_bytes(self, count: int | str) -> None:
-        _engine.set_result_cache_bytes(_most_bytes("result_cache_bytes", count))
+        _engine.set_result_cache_bytes(most_bytes("result_cache_bytes", count))
 
     # Only setters have literal types, because IPython's completer fails on a property that returns
     # one.
@@ -249,7 +256,7 @@ class Config:
 
     @read_missing_chunks.setter
     def read_missing_chunks(self, value: bool) -> None:
-        self._read_missing_chunks = _yes_or_no("read_missing_chunks", value)
+        self._read_missing_chunks = yes_or_no("read_missing_chunks", value)
 
     @property
     def lossy_writes(self) -> str:
@@ -270,7 +277,7 @@ class Config:
 
     @allow_pickle.setter
     def allow_pickle(self, value: bool) -> None:
-        self._allow_pickle = _yes_or_no("allow_pickle", value)
+        self._allow_pickle = yes_or_no("allow_pickle", value)
 
     @property
     def max_chunk_bytes(self) -> int:
@@ -279,7 +286,7 @@ class Config:
 
     @max_chunk_bytes.setter
     def max_chunk_bytes(self, value: int | str) -> None:
-        self._max_chunk_bytes = _bytes_of("max_chunk_bytes", value, least=1)
+        self._max_chunk_bytes = bytes_of("max_chunk_bytes", value, least=1)
         _engine.set_most_answer_bytes(min(self._max_chunk_bytes, 2**64 - 1))
 
     @property
@@ -289,7 +296,7 @@ class Config:
 
     @max_variable_chunk_bytes.setter
     def max_variable_chunk_bytes(self, value: int | str) -> None:
-        self._max_variable_chunk_bytes = _bytes_of("max_variable_chunk_bytes", value, least=1)
+        self._max_variable_chunk_bytes = bytes_of("max_variable_chunk_bytes", value, least=1)
 
     @property
     def max_document_bytes(self) -> int:
@@ -298,7 +305,18 @@ class Config:
 
     @max_document_bytes.setter
     def max_document_bytes(self, value: int | str) -> None:
-        self._max_document_bytes = _bytes_of("max_document_bytes", value, least=1)
+        self._max_document_bytes = bytes_of("max_document_bytes", value, least=1)
+
+    @property
+    def max_download_bytes(self) -> int | None:
+        """Most bytes of downloaded files on this machine; None for half of what is free there."""
+        return self._max_download_bytes
+
+    @max_download_bytes.setter
+    def max_download_bytes(self, value: int | str | None) -> None:
+        if value is not None:
+            value = bytes_of("max_download_bytes", value, least=0)
+        self._max_download_bytes = value
 
     def __call__(self, **settings: Any) -> _Restore:
         """Set several settings at once; use the result in ``with`` to restore the old values.
@@ -502,39 +520,9 @@ class _Restore:
             self._config._others = self.before_others
 
 
-def _yes_or_no(name: str, value: Any) -> bool:
-    if value not in (True, False):
-        raise ValueError(f"{name} must be a bool, not {value!r}")
-    return bool(value)
-
-
 def _default_chunk_bytes(memory: int) -> int:
     # A machine has swap and other programs, but exceeding the limit of a cgroup kills the process.
     return max(min(2 * _GIB, memory), memory // 2)
-
-
-def _whole_number(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    number = value.__index__()
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, not {number}")
-    return int(number)
-
-
-def _bytes_of(name: str, value: Any, least: int) -> int:
-    """A number of bytes, or a text such as ``"2 GiB"``; numbers are not bounded."""
-    if isinstance(value, str):
-        # Import time: few settings are texts.
-        from zarrix._runtime.sizes import parse_size
-
-        return parse_size(value, name, least=least)
-    return _whole_number(name, value, least)
-
-
-def _most_bytes(name: str, value: Any) -> int:
-    """A limit of memory; one that no machine reaches is the largest that the engine knows."""
-    return min(_bytes_of(name, value, least=0), sys.maxsize)
 
 
 def _parse_bool(text: str) -> bool | str:
@@ -559,6 +547,7 @@ _VARIABLES: dict[str, Callable[[str], Any]] = {
     "max_chunk_bytes": str,
     "max_variable_chunk_bytes": str,
     "max_document_bytes": str,
+    "max_download_bytes": str,
 }
 
 

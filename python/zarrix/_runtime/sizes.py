@@ -6,12 +6,13 @@ K, M, G and T are powers of 1024, and so are KiB, MiB, GiB and TiB; KB, MB, GB a
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 from zarrix._errors import shorten
 
-__all__ = ["is_size", "parse_size", "size_text"]
+__all__ = ["human_readable_size", "is_size", "parse_size", "size_text"]
 
 # More digits are of no size, and Python refuses thousands of them in its own words.
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(?:([KMGT])(IB?|B?)|(B?))", re.IGNORECASE)
@@ -110,3 +111,34 @@ def size_text(count: float) -> str:
     while power + 1 < len(units) and round(count / 1024 ** (power + 1), 1) >= 1024:
         power += 1
     return f"{count / 1024 ** (power + 1):,.1f} {units[power]}"
+
+
+def human_readable_size(size: float) -> str:
+    """``size`` in bytes with one decimal and a binary unit letter.
+
+    Parameters
+    ----------
+    size : int or float
+        Not negative.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        ``size`` is not a number.
+
+    Examples
+    --------
+    >>> from zarrix.util import human_readable_size
+    >>> human_readable_size(800), human_readable_size(800_000_000)
+    ('800', '762.9M')
+    """
+    if size < 2**10:
+        return f"{size}"
+    power = min(int(math.log2(size)) // 10, 5)
+    while size < 2 ** (10 * power):
+        power -= 1
+    return f"{size / 2 ** (10 * power):.1f}{'KMGTP'[power - 1]}"

@@ -6,8 +6,8 @@ Libraries of formats read files. A file is downloaded in blocks, and all blocks 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,9 +16,11 @@ from zarrix._stores.base import Store
 from zarrix._stores.open import as_store
 from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
+from zarrix._stores.tagged import Row
+from zarrix.convert._downloads import Download, downloads, new_folder
 from zarrix.convert._formats import format_of
 
-__all__ = ["download", "fetched", "file_in", "here"]
+__all__ = ["download", "fetched", "fetched_at_once", "file_in", "here"]
 
 _BLOCK = 8 << 20
 
@@ -51,33 +53,121 @@ def download(
     before = store.head(name)
     if before is None:
         raise PathNotFoundError(f"{public_url(url)} does not exist")
-    path = fetched(store, name, before, url, folder)
+    path = fetched(store, before, url, folder).path
     return path, [public_url(url), before.size, before.tag]
 
 
-def fetched(store: Store, key: str, before: Any, url: str, folder: str) -> str:
-    """The path below a folder of a file that is the value of ``key``, which ``before`` describes.
+def fetched(store: Store, before: Row, url: str, folder: str, mark: int | None = None) -> Download:
+    """The value that ``before`` describes, as a file below a folder.
+
+    Parameters
+    ----------
+    store : Store
+    before : Row
+    url : str
+        For messages, and for the name of the file.
+    folder : str
+    mark : int, optional
+        As of `Downloads.reserve`.
 
     Raises
     ------
     SourceChangedError
         It is another one, or was replaced meanwhile.
+    DownloadLimitError
+        There is no room for it.
+    OSError
+        The server or the disk failed. No part of the file is left.
     """
+    with _new_file(url, folder, before.size, mark) as (download, file):
+        is_whole = before.size <= _BLOCK and _fetch_whole(store, before, download, file, url)
+        if before.size > _BLOCK:
+            _fetch_blocks(store, before.key, download, file, url)
+        if download.written != before.size or not (is_whole or store.head(before.key) == before):
+            raise SourceChangedError(
+                f"{public_url(url)} has changed while it was read; nothing was stored: make the "
+                "call again"
+            )
+    return download
+
+
+def _fetch_whole(store: Store, before: Row, download: Download, file: io.FileIO, url: str) -> bool:
+    """Store a value by one request, which a server without end cannot make longer; whether it is
+    the one of ``before``.
+    """
+    found = store._engine.get_tagged(store.engine_path(before.key), most=before.size)
+    value, tag, _ = found or (b"", "", "")
+    _store(file, value[: before.size], download, url)
+    return (len(value), tag) == (before.size, before.tag)
+
+
+def _fetch_blocks(store: Store, key: str, download: Download, file: io.FileIO, url: str) -> None:
+    """Store a value block by block, until all of it is there or the server has no more."""
+    get, place = store._engine.get_slice, store.engine_path(key)
+    while download.written < download.size:
+        at = download.written
+        asked = min(_BLOCK, download.size - at)
+        block = get(place, at, at + asked) or b""
+        # Not more than was reserved, even if a server sends more.
+        _store(file, block[:asked], download, url)
+        if len(block) != asked:
+            break
+
+
+def fetched_at_once(
+    store: Store, before: Row, url: str, folder: str, mark: int | None = None
+) -> Download | None:
+    """`fetched` by a single request; None if what is there is something else, or too long for that.
+
+    Parameters
+    ----------
+    store, before, url, folder, mark
+        As of `fetched`.
+    """
+    if before.size > _BLOCK:
+        return None
+    with _new_file(url, folder, before.size, mark) as (download, file):
+        if _fetch_whole(store, before, download, file, url):
+            return download
+    _discard(download)
+    return None
+
+
+@contextlib.contextmanager
+def _new_file(
+    url: str, folder: str, size: int, mark: int | None
+) -> Iterator[tuple[Download, io.FileIO]]:
+    """A new file for so many bytes, which are reserved; it is gone after an error."""
     path = os.path.join(folder, url.rpartition("/")[2])
-    with open(path, "xb") as file:
-        while file.tell() < before.size:
-            at = file.tell()
-            block = store._engine.get_slice(store.engine_path(key), at, at + _BLOCK)
-            if not block:
-                break
-            file.write(block)
-        size = file.tell()
-    if size != before.size or store.head(key) != before:
-        raise SourceChangedError(
-            f"{public_url(url)} has changed while it was read; nothing was stored: make the call "
-            "again"
-        )
-    return path
+    download = downloads.reserve(url, path, size, mark)
+    try:
+        with io.FileIO(path, "x") as file:
+            yield download, file
+    except BaseException:
+        _discard(download)
+        raise
+
+
+def _discard(download: Download) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(download.path)
+    downloads.forget(download)
+
+
+def _store(file: io.FileIO, block: bytes, download: Download, url: str) -> None:
+    view = memoryview(block)
+    while view:
+        try:
+            count = file.write(view)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"{public_url(url)} has {download.size:,} bytes, of which {download.written:,} "
+                f"could be stored in {os.path.dirname(download.path)} "
+                f"({os.strerror(error.errno or 0)}); TMPDIR names another folder",
+            ) from None
+        download.written += count or 0
+        view = view[count:]
 
 
 @contextlib.contextmanager
@@ -93,7 +183,7 @@ def here(
     if not any(map(is_url, listed)):
         yield sources, []
         return
-    with tempfile.TemporaryDirectory(prefix="zarrix-") as folder:
+    with new_folder() as folder:
         found, seen = [], []
         for number, one in enumerate(listed):
             if is_url(one):

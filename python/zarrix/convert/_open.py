@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,8 +12,9 @@ import numpy as np
 
 from zarrix._errors import ConversionError
 from zarrix.convert._formats import open_source
+from zarrix.convert._matching import is_pattern, matching
 from zarrix.convert._options import check_options
-from zarrix.convert._source import Region, Source, SourceArray, natural
+from zarrix.convert._source import Region, Source, SourceArray
 
 __all__ = ["open_sources"]
 
@@ -37,9 +37,8 @@ def open_sources(
     """
     if isinstance(source, str | os.PathLike):
         named = os.fspath(source)
-        is_pattern = glob.has_magic(named) and not os.path.exists(named)
-        names = sorted(glob.glob(named), key=natural) if is_pattern else [named]
-        if is_pattern and not names:
+        names = matching(named, None, ConversionError) if is_pattern(named) else [named]
+        if not names:
             raise FileNotFoundError(2, "no file matches", named)
     else:
         names = [os.fspath(one) for one in source]

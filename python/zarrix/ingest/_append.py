@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ from zarrix._stores.overlap import refuse_overlap
 from zarrix._stores.path import is_url
 from zarrix.commits import commit
 from zarrix.convert._destination import check_named
+from zarrix.convert._downloads import new_folder
 from zarrix.convert._import import budget_of
 from zarrix.ingest._appended import Appended
 from zarrix.ingest._job import AppendJob, Choices
@@ -64,8 +64,8 @@ def append(
     ----------
     sources : Group, Subset, path or URL, or a sequence of them
         Zarr groups and parts of them (`Group.sel`), files of other formats (NetCDF, HDF5) with a
-        path inside if need be (``run.h5/u``), and patterns of local names. A file that a URL names
-        is downloaded first.
+        path inside if need be (``run.h5/u``), and patterns of names, local ones and those in
+        buckets (``s3://era5/2020-*.nc``). A file that a URL names is downloaded first.
     dest : Group, Store, URL, str or Path
         A group in a folder or a bucket. One that does not exist is created in v3, like the source
         with the first label.
@@ -160,7 +160,7 @@ def append(
         repack,
     )
     location = _located(dest, storage_options)
-    with tempfile.TemporaryDirectory(prefix="zarrix-") as folder:
+    with new_folder() as folder:
         opened = open_sources(sources, along, variables, storage_options, folder, sel)
         kept = [one.named for one in opened if one.named is not None]
         refuse_overlap("append", (location.store, location.path), kept)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zarrix._errors import AppendError, PathNotFoundError, SourceChangedError
+from zarrix._errors import (
+    AppendError,
+    ConversionError,
+    PathNotFoundError,
+    SourceChangedError,
+)
 from zarrix._hierarchy.group import Group
 from zarrix._hierarchy.open import open as open_node
 from zarrix._hierarchy.subset import Subset, subset_by_label
@@ -22,7 +26,8 @@ from zarrix._stores.redaction import public_url
 from zarrix.convert._download import download, file_in
 from zarrix.convert._file_store import FileStore, open_file
 from zarrix.convert._formats import format_of
-from zarrix.convert._source import identity_of, natural
+from zarrix.convert._matching import is_pattern, matching
+from zarrix.convert._source import identity_of
 from zarrix.ingest._single import expanded, is_single
 from zarrix.ingest._variables import Labelled, Variable, labelled, part_of, variables_of
 
@@ -107,7 +112,7 @@ def open_sources(
         A path is not there, or a pattern matches nothing.
     """
     found = []
-    for number, one in enumerate(_listed(sources)):
+    for number, one in enumerate(_listed(sources, storage_options)):
         if isinstance(one, Source):
             found.append(one)
             continue
@@ -119,16 +124,16 @@ def open_sources(
     return found
 
 
-def _listed(sources: Any) -> Iterator[Any]:
+def _listed(sources: Any, storage_options: Mapping[str, Any] | None) -> Iterator[Any]:
     several = isinstance(sources, Sequence) and not isinstance(sources, str)
     for one in sources if several else [sources]:
         path = os.fspath(one) if isinstance(one, str | os.PathLike) else None
-        if path is None or is_url(path) or os.path.lexists(path) or not glob.has_magic(path):
+        if path is None or not is_pattern(path):
             yield one
             continue
-        names = sorted(glob.glob(path), key=natural)
+        names = matching(path, storage_options, AppendError)
         if not names:
-            raise FileNotFoundError(2, "no file matches", path)
+            raise FileNotFoundError(2, "no file matches", public_url(path))
         yield from names
 
 
@@ -147,8 +152,15 @@ def _opened(
     if file is None:
         return open_node(path, mode="r", storage_options=storage_options), name, None
     os.makedirs(folder)
-    local, _ = download(file[0], folder, storage_options)
-    return open_file(local, file[1] or None), name, _unchanged(local, name)
+    try:
+        local, _ = download(file[0], folder, storage_options)
+        return open_file(local, file[1] or None), name, _unchanged(local, name)
+    except (PathNotFoundError, ConversionError, SourceChangedError) as error:
+        # A hierarchy of Zarr may have such a name, and web servers answer for folders, too.
+        try:
+            return open_node(path, mode="r", storage_options=storage_options), name, None
+        except PathNotFoundError:
+            raise error from None
 
 
 def _source(

@@ -85,10 +85,11 @@ def _variable_of(name: str, array: Array, owner: str) -> Variable:
     """
     names = names_of(array)
     if len(names) != array.ndim or None in names or len({*names}) != len(names):
+        how = "_ARRAY_DIMENSIONS" if array.zarr_format == 2 else "dimension_names"
         raise AppendError(
             f"{name!r} in {owner} does not name each of its {array.ndim} dimensions "
-            f"({list(names)}), so that it cannot be appended; name them, or leave it out by "
-            "variables="
+            f"({list(names)}), so that it cannot be appended; name them by {how}, or leave it out "
+            "by variables="
         )
     attributes = shown(array)
     metadata = metadata_of(array)

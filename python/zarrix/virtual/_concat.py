@@ -37,7 +37,8 @@ def concat(
     ----------
     sources : sequence of Array, lazy view, str or Path, or a pattern
         Zarr arrays, files of other formats, and paths in these (``run.h5/u``). The matches of a
-        pattern are in natural order, in which ``t2`` comes before ``t10``.
+        pattern are in natural order, in which ``t2`` comes before ``t10``. URLs of buckets may be
+        patterns, too (``s3://era5/2020-*.nc/t2m``); web servers do not list their names.
     axis : int or str
         Its number, or the name of a dimension.
     dtype : dtype, optional

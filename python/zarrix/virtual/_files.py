@@ -7,12 +7,11 @@ opened, and is removed with its store.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
+import re
 import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from zarrix._errors import ConversionError, PieceChangedError, PieceNotFoundError, VirtualError
 from zarrix._stores.base import Store
@@ -20,11 +19,14 @@ from zarrix._stores.redaction import public_url
 from zarrix._stores.reference.store import ReferenceStore
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.registry import SERVER_SCHEMES
-from zarrix.convert._download import fetched, file_in
+from zarrix._stores.tagged import Row
+from zarrix.convert._download import fetched, fetched_at_once, file_in
+from zarrix.convert._downloads import Download, downloads
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._formats import format_of, open_source
 
 __all__ = [
+    "AT_ONCE",
     "REFERENCES",
     "Named",
     "RemoteFile",
@@ -38,9 +40,11 @@ __all__ = [
 REFERENCES = "references"
 """The format of a source that is a document of references at a URL."""
 
-# Calls that wait for servers at the same time.
-_AT_ONCE = 32
+AT_ONCE = 32
+"""How many calls wait for servers at the same time."""
+
 _LIST = b'{"zarrix_virtual":'
+_SIZE = re.compile("[0-9]{1,18}")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -68,13 +72,14 @@ class RemoteFile(FileStore):
     ----------
     url : str
         Where the file is.
-    path, format : str
-        Where it was stored, and its format.
+    download : Download
+        Where it was stored.
+    format : str
     """
 
-    def __init__(self, url: str, path: str, format: str) -> None:
-        self.url = url
-        super().__init__(open_source(path, format, {}), closes=True, for_users=True)
+    def __init__(self, url: str, download: Download, format: str) -> None:
+        self.url, self.download = url, download
+        super().__init__(open_source(download.path, format, {}), closes=True, for_users=True)
 
 
 def named(url: str) -> Named | None:
@@ -107,12 +112,24 @@ def version(url: str, targets: Targets) -> str | None:
     return _told(store.head(key))
 
 
-def _told(row: Any) -> str | None:
+def _told(row: Row | None) -> str | None:
     return None if row is None else f"{row.size}-{row.tag}"
 
 
-def open_at(url: str, format: str, check: str | None, targets: Targets) -> Store:
+def open_at(
+    url: str, format: str, check: str | None, targets: Targets, mark: int | None = None
+) -> Store:
     """The store of a file at a URL.
+
+    Parameters
+    ----------
+    url, format : str
+    check : str or None
+        What told its version when it was listed.
+    targets : Targets
+        Which URLs may be read, and how.
+    mark : int, optional
+        Only files that were downloaded before it make room for this one.
 
     Raises
     ------
@@ -120,10 +137,36 @@ def open_at(url: str, format: str, check: str | None, targets: Targets) -> Store
         The file does not exist.
     PieceChangedError
         It is not the one that was listed.
+    DownloadLimitError
+        There is no room for it.
     VirtualError
         It is the list of a virtual array.
     """
     store, key = _place(url, targets)
+    if format == REFERENCES:
+        _found(url, check, store, key)
+        return _references(url, store, key, targets)
+    folder = downloads.folder()
+    download = None
+    try:
+        before = _listed(check, key)
+        if before is not None:
+            download = fetched_at_once(store, before, url, folder, mark)
+        if download is None:
+            download = fetched(store, _found(url, check, store, key), url, folder, mark)
+        opened = RemoteFile(url, download, format)
+    except BaseException as error:
+        downloads.remove(folder)
+        if download is not None and isinstance(error, ConversionError):
+            told = str(error).replace(download.path, public_url(url))
+            raise ConversionError(told) from None
+        raise
+    weakref.finalize(opened, _remove, folder, download)
+    return opened
+
+
+def _found(url: str, check: str | None, store: Store, key: str) -> Row:
+    """The file that is there, if it is the one that was listed."""
     found = store.head(key)
     if found is None:
         raise PieceNotFoundError(f"the piece {public_url(url)} is gone")
@@ -132,27 +175,19 @@ def open_at(url: str, format: str, check: str | None, targets: Targets) -> Store
             f"{public_url(url)} has changed since it was listed; zarrix.virtual.refresh lists it "
             "again"
         )
-    if format == REFERENCES:
-        return _references(url, store, key, targets)
-    folder = tempfile.mkdtemp(prefix="zarrix-")
-    path = ""
-    try:
-        path = fetched(store, key, found, url, folder)
-        opened = RemoteFile(url, path, format)
-    except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, ConversionError):
-            told = str(error).replace(path or url, public_url(url))
-            raise ConversionError(told) from None
-        raise
-    weakref.finalize(opened, _remove, folder, os.getpid())
-    return opened
+    return found
 
 
-def _remove(folder: str, owner: int) -> None:
+def _listed(check: str | None, key: str) -> Row | None:
+    """What a list says of a file, as `_told` told it; None if it says nothing."""
+    size, dash, tag = (check or "").partition("-")
+    return Row(key, int(size), tag) if dash and _SIZE.fullmatch(size) else None
+
+
+def _remove(folder: str, download: Download) -> None:
     # A forked process has the same objects, and not the same files.
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
+    if os.getpid() == download.owner:
+        downloads.remove(folder)
 
 
 def _references(url: str, store: Store, key: str, targets: Targets) -> ReferenceStore:
@@ -184,6 +219,6 @@ def at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[R
     several = [*items]
     if len(several) < 2:
         return [function(one) for one in several]
-    with ThreadPoolExecutor(min(_AT_ONCE, len(several))) as threads:
+    with ThreadPoolExecutor(min(AT_ONCE, len(several))) as threads:
         waiting = [threads.submit(function, one) for one in several]
     return [one.result() for one in waiting]

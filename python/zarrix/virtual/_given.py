@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from zarrix._array.access import location_of, metadata_of, options_of
 from zarrix._array.array import Array
+from zarrix._array.boxes import MOST_AT_ONCE, first_of
 from zarrix._array.dimension_names import names_of
 from zarrix._array.lazy import LazyArray
 from zarrix._errors import PathNotFoundError, PieceNotFoundError, VirtualError
@@ -22,6 +22,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.local import DirectoryStore
 from zarrix._stores.path import is_url
+from zarrix._stores.redaction import public_url
 from zarrix._stores.reference.store import ReferenceStore
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.remote.store import RemoteStore
@@ -30,8 +31,8 @@ from zarrix.convert._cf import FILL
 from zarrix.convert._cf import shown as shown_attributes
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._inside import split
-from zarrix.convert._source import natural
-from zarrix.virtual._files import Named, at_once, named, split_url, version
+from zarrix.convert._matching import is_pattern, matching
+from zarrix.virtual._files import AT_ONCE, Named, at_once, named, split_url, version
 from zarrix.virtual._opener import Opener, check_of, file_check
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Source, Table
@@ -127,6 +128,7 @@ class Sources:
         self._adopted: list[VirtualStore] = []
         self._options = dict(storage_options or {})
         self.opener = Opener(self.sources, self._targets())
+        self.opener.is_listing = True
 
     def _targets(self) -> Targets:
         # What the user has passed may be read with the options of the call, and nothing else.
@@ -142,7 +144,7 @@ class Sources:
         PieceNotFoundError
             There is none.
         """
-        flat = [*_flat(items)]
+        flat = [*_flat(items, self._options)]
         if not flat:
             raise VirtualError("a virtual array is made of at least one array")
         self._allow(flat)
@@ -174,8 +176,8 @@ class Sources:
             if check is not None:
                 self._files[url] = file, check
 
-    def groups(self, items: Any) -> list[GivenGroup]:
-        """The groups that were passed, in their order.
+    def groups(self, items: Any) -> Iterator[GivenGroup]:
+        """The groups that were passed, in their order; each is opened shortly before.
 
         Raises
         ------
@@ -184,13 +186,15 @@ class Sources:
         PieceNotFoundError
             There is none.
         """
-        flat = [*_flat([items] if isinstance(items, Group) else items)]
+        flat = [*_flat([items] if isinstance(items, Group) else items, self._options)]
         if not flat:
             raise VirtualError("a virtual group is made of at least one group")
         self._allow(flat)
-        names = [os.fspath(one) for one in flat if isinstance(one, str | os.PathLike)]
-        self.opener.open_files([self._named(name)[0] for name in names])
-        return [self._group(one) for one in flat]
+        for begin in range(0, len(flat), AT_ONCE):
+            some = flat[begin : begin + AT_ONCE]
+            names = [os.fspath(one) for one in some if isinstance(one, str | os.PathLike)]
+            self.opener.open_files([self._named(name)[0] for name in names])
+            yield from map(self._group, some)
 
     def _group(self, item: Any) -> GivenGroup:
         if isinstance(item, str | os.PathLike):
@@ -220,18 +224,25 @@ class Sources:
         return self._given(array, owner.number, path, LazyArray.of(array))
 
     def _at(self, places: Sequence[tuple[int, str]]) -> Iterable[Given]:
-        for begin in range(0, len(places), 256):
-            some = places[begin : begin + 256]
-            arrays = self.opener.arrays(some, [None] * len(some), are_listed=False)
-            for (number, path), array in zip(some, arrays, strict=True):
-                if array is None:
-                    told = self.opener.told(number, path)
-                    raise PieceNotFoundError(f"there is no array at {told}")
-                self._note_format(number, array)
-                if isinstance(location_of(array).store, VirtualStore):
-                    yield self._opened(array)
-                else:
-                    yield self._given(array, number, path, LazyArray.of(array))
+        def opened(some: Sequence[tuple[int, str]]) -> list[Array | None]:
+            return self.opener.arrays(some, [None] * len(some), are_listed=False)
+
+        end = 0
+        while end < len(places):
+            begin = end
+            arrays = first_of(opened, places[begin : begin + MOST_AT_ONCE])
+            end += len(arrays)
+            for number, path in places[begin:end]:
+                # Nothing keeps an array, whose file may have to make room.
+                yield self._found(number, path, arrays.pop(0))
+
+    def _found(self, number: int, path: str, array: Array | None) -> Given:
+        if array is None:
+            raise PieceNotFoundError(f"there is no array at {self.opener.told(number, path)}")
+        self._note_format(number, array)
+        if isinstance(location_of(array).store, VirtualStore):
+            return self._opened(array)
+        return self._given(array, number, path, LazyArray.of(array))
 
     def _named(self, name: str) -> tuple[int, str]:
         """The source of a path or URL, and the path in it."""
@@ -384,29 +395,18 @@ def _source_of(store: Store, node: Array | Group) -> Source:
     return Source(None, f"zarr{node.zarr_format}")
 
 
-def _flat(items: Any) -> Iterable[Any]:
-    """The sources one by one: a pattern is the files that it matches, in natural order."""
+def _flat(items: Any, options: Mapping[str, Any]) -> Iterable[Any]:
+    """The sources one by one: a pattern is what it matches, in natural order."""
     if isinstance(items, str | os.PathLike):
         items = [items]
     elif isinstance(items, Array | LazyArray):
         raise VirtualError("the sources are a list; pass [array]")
     for one in items:
         name = os.fspath(one) if isinstance(one, str | os.PathLike) else None
-        if name is None or is_url(name) or not glob.has_magic(name) or os.path.exists(name):
+        if name is None or not is_pattern(name):
             yield one
             continue
-        yield from _matching(name)
-
-
-def _matching(pattern: str) -> list[str]:
-    """The paths that match; what follows a file in the pattern is a path inside of it."""
-    head, inside = pattern, ""
-    while head:
-        found = sorted(glob.glob(head), key=natural)
-        if found:
-            return [f"{one}/{inside}" if inside else one for one in found]
-        parent, name = os.path.split(head)
-        if not parent or not glob.has_magic(parent):
-            break
-        head, inside = parent, f"{name}/{inside}" if inside else name
-    raise PieceNotFoundError(f"nothing matches {pattern!r}")
+        found = matching(name, options, VirtualError)
+        if not found:
+            raise PieceNotFoundError(f"nothing matches {public_url(name)!r}")
+        yield from found

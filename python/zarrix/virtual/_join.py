@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -129,6 +129,9 @@ class _Joining:
         arrays = _arrays(owner, None if variables is None else {*variables, self.along})
         given = {name: self.pieces.member(owner, name, one) for name, one in arrays.items()}
         mine = given.get(self.along)
+        if mine is not None and len(mine.shape) == 1 and not any(mine.names):
+            # A coordinate is a variable of one axis that has the name of its dimension.
+            mine = given[self.along] = replace(mine, names=(self.along,))
         attributes = {} if mine is None else mine.attributes
         coordinate = Coordinate.of(arrays, self.along, owner.told, attributes)
         if self.coordinates:
@@ -150,9 +153,10 @@ class _Joining:
     def _require_names(self, piece: Given, count: int) -> None:
         names = list(piece.names)
         if len(names) != len(piece.shape) or None in names or len({*names}) != len(names):
+            how = "_ARRAY_DIMENSIONS" if piece.metadata.zarr_format == 2 else "dimension_names"
             raise VirtualError(
                 f"{piece.told} does not name each of its {len(piece.shape)} dimensions "
-                f"({names}); leave it out by variables="
+                f"({names}), as {how} does; leave it out by variables="
             )
         if self.along in names and piece.shape[names.index(self.along)] != count:
             raise VirtualError(

@@ -7,14 +7,22 @@ nothing in it runs.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from zarrix._array.access import metadata_of, opened_at
 from zarrix._array.array import Array
-from zarrix._errors import PieceChangedError, PieceNotFoundError, VirtualError
+from zarrix._errors import (
+    ConversionError,
+    PieceChangedError,
+    PieceNotFoundError,
+    SourceChangedError,
+    VirtualError,
+)
 from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
@@ -25,8 +33,9 @@ from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.sites import Site, of_file
+from zarrix.convert._downloads import downloads
 from zarrix.convert._file_store import FileStore, reopened
-from zarrix.virtual._files import at_once, open_at, split_url, version
+from zarrix.virtual._files import RemoteFile, at_once, open_at, split_url, version
 from zarrix.virtual._table import Source
 
 __all__ = ["Opener", "check_of", "file_check"]
@@ -38,12 +47,19 @@ _MOST_STORES = 16_384
 _FORMATS = {"zarr2": 2, "zarr3": 3}
 
 
+class Uses(Protocol):
+    """What keeps parts of files open."""
+
+    def release(self, source: int) -> None:
+        """Drop those of a source that no call reads."""
+
+
 class Opener:
     """The open stores of some sources.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : list of Source
     targets : Targets
         Which URLs may be read, and with which options.
     home : str
@@ -54,7 +70,7 @@ class Opener:
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: list[Source],
         targets: Targets,
         home: str = "",
         live: Mapping[int, Store] | None = None,
@@ -62,15 +78,25 @@ class Opener:
         self.sources, self.targets, self.home = sources, targets, home
         self.live = dict(live or {})
         self.own: dict[int, Targets] = {}
+        # Whether sources are listed now, so that a format is what a URL looks like.
+        self.is_listing = False
         self._stores: dict[int, tuple[Store, str]] = {}
         self._files: dict[int, tuple[Store, str]] = {}
+        self._users: list[weakref.ref[Uses]] = []
 
-    def place(self, number: int) -> tuple[Store, str]:
-        """The store of a source, and the path of the source in it."""
+    def place(self, number: int, mark: int | None = None) -> tuple[Store, str]:
+        """The store of a source, and the path of the source in it.
+
+        Parameters
+        ----------
+        number : int
+        mark : int, optional
+            Only files that were downloaded before it make room for this one.
+        """
         if number in self.live:
             return self.live[number], ""
         found = self._stores.get(number) or self._files.get(number)
-        return self._kept(number, self._opened(number)) if found is None else found
+        return self._kept(number, self._opened(number, mark)) if found is None else found
 
     def _kept(self, number: int, there: tuple[Store, str]) -> tuple[Store, str]:
         is_file = isinstance(there[0], FileStore)
@@ -79,10 +105,34 @@ class Opener:
             # What a call still reads from stays open, because it has a reference.
             kept.pop(next(iter(kept)), None)
         kept[number] = there
+        if isinstance(there[0], RemoteFile):
+            there[0].download.release = functools.partial(_release, weakref.ref(self), number)
         return there
 
-    def open_files(self, numbers: Iterable[int]) -> None:
-        """Open those sources that are files at URLs, several at the same time."""
+    def used_by(self, user: Uses) -> None:
+        """Tell ``user``, as long as it lives, of files that are dropped to make room."""
+        living = [one for one in self._users if one() is not None]
+        self._users = [*living, weakref.ref(user)]
+
+    def release(self, number: int) -> None:
+        """Drop the file of a source; what still reads it keeps it open."""
+        self._files.pop(number, None)
+        for one in self._users:
+            user = one()
+            if user is not None:
+                user.release(number)
+
+    def open_files(self, numbers: Iterable[int], mark: int | None = None) -> list[Store]:
+        """Open those sources that are files at URLs, several at the same time.
+
+        One that cannot be opened is left out: `place` raises the error.
+
+        Parameters
+        ----------
+        numbers : iterable of int
+        mark : int, optional
+            As of `place`.
+        """
         new = [
             number
             for number in dict.fromkeys(numbers)
@@ -90,17 +140,17 @@ class Opener:
             and number not in self._files
             and self._is_remote_file(number)
         ]
-        if len(new) > 1:
-            opened_now = at_once(self._opened_or_error, new)
-            for number, found in zip(new, opened_now, strict=True):
-                if not isinstance(found, Exception):
-                    self._kept(number, found)
+        if len(new) < 2:
+            return []
+        opened_now = at_once(lambda number: self._opened_or_none(number, mark), new)
+        made = [(n, one) for n, one in zip(new, opened_now, strict=True) if one is not None]
+        return [self._kept(number, there)[0] for number, there in made]
 
-    def _opened_or_error(self, number: int) -> tuple[Store, str] | Exception:
+    def _opened_or_none(self, number: int, mark: int | None) -> tuple[Store, str] | None:
         try:
-            return self._opened(number)
-        except Exception as error:  # Raised again by the call that needs the source.
-            return error
+            return self._opened(number, mark)
+        except Exception:  # The call that needs the source meets it again, and raises it.
+            return None
 
     def _is_remote_file(self, number: int) -> bool:
         location, format, _ = self.sources[number]
@@ -115,7 +165,7 @@ class Opener:
             return version(location, self.own.get(number, self.targets))
         return file_check(os.path.join(self.home, location))
 
-    def _opened(self, number: int) -> tuple[Store, str]:
+    def _opened(self, number: int, mark: int | None) -> tuple[Store, str]:
         location, format, check = self.sources[number]
         if location is None:
             raise VirtualError(
@@ -124,10 +174,18 @@ class Opener:
             )
         if is_url(location):
             targets = self.own.get(number, self.targets)
-            if not _is_store(format):
-                return open_at(location, format, check, targets), ""
             root, path = split_url(location)
-            return targets.store_at(location, root), path
+            if _is_store(format):
+                return targets.store_at(location, root), path
+            try:
+                return open_at(location, format, check, targets, mark), ""
+            except (ConversionError, SourceChangedError):
+                store = targets.store_at(location, root)
+                if not self.is_listing or nodes.find_all(store, [path])[path] is None:
+                    raise
+            # Web servers answer for folders, too: this one is a hierarchy of Zarr.
+            self.sources[number] = Source(location, "zarr")
+            return store, path
         path = os.path.join(self.home, location)
         if check is not None and file_check(path) != check:
             if not os.path.exists(path):
@@ -147,9 +205,11 @@ class Opener:
         asked_at = []
         by_store: dict[tuple[int, int | None], list[str]] = {}
         stores: dict[int, Store] = {}
-        self.open_files(number for number, _ in places)
+        mark = downloads.mark()
+        # Files of this call stay open, so that none of them makes room for another.
+        kept = self.open_files((number for number, _ in places), mark)
         for number, path in places:
-            store, root = self.place(number)
+            store, root = self.place(number, mark)
             asked = _FORMATS.get(self.sources[number].format)
             full = key_of(root, path) if path else root
             stores[id(store)] = store
@@ -163,6 +223,7 @@ class Opener:
         found = {key: find(key) for key in by_store if not is_remote[key]}
         asked_now = [key for key in by_store if is_remote[key]]
         found |= dict(zip(asked_now, at_once(find, asked_now), strict=True))
+        kept.clear()
         return [
             (Location(store, path), found[id(store), asked][path])
             for store, path, asked in asked_at
@@ -238,7 +299,13 @@ class Opener:
         return f"{public_url(location)}{f'/{path}' if path else ''}"
 
     def __getstate__(self) -> Any:
-        return {**self.__dict__, "_stores": {}, "_files": {}}
+        return {**self.__dict__, "_stores": {}, "_files": {}, "_users": [], "is_listing": False}
+
+
+def _release(opener: weakref.ref[Opener], number: int) -> None:
+    found = opener()
+    if found is not None:
+        found.release(number)
 
 
 def _is_store(format: str) -> bool:

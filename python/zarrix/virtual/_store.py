@@ -45,6 +45,14 @@ class Boxes:
         self._open: dict[int, OpenBox] = {}
         self._most_open: int | None = None
         self.missing: set[int] = set()
+        opener.used_by(self)
+
+    def release(self, source: int) -> None:
+        """Drop the boxes of a source; a call that reads them has them still."""
+        opened = self._open
+        for number in [*opened]:
+            if self._table.sources[number] == source:
+                opened.pop(number, None)
 
     def __call__(self, numbers: Sequence[int]) -> list[OpenBox | None]:
         opened = self._open
