@@ -80,10 +80,11 @@ def fetched(store: Store, before: Row, url: str, folder: str, mark: int | None =
         The server or the disk failed. No part of the file is left.
     """
     with _new_file(url, folder, before.size, mark) as (download, file):
-        is_whole = before.size <= _BLOCK and _fetch_whole(store, before, download, file, url)
-        if before.size > _BLOCK:
-            _fetch_blocks(store, before.key, download, file, url)
-        if download.written != before.size or not (is_whole or store.head(before.key) == before):
+        if before.size <= _BLOCK:
+            is_same = _fetch_whole(store, before, download, file, url)
+        else:
+            is_same = _fetch_blocks(store, before, download, file, url)
+        if not is_same:
             raise SourceChangedError(
                 f"{public_url(url)} has changed while it was read; nothing was stored: make the "
                 "call again"
@@ -98,12 +99,15 @@ def _fetch_whole(store: Store, before: Row, download: Download, file: io.FileIO,
     found = store._engine.get_tagged(store.engine_path(before.key), most=before.size)
     value, tag, _ = found or (b"", "", "")
     _store(file, value[: before.size], download, url)
-    return (len(value), tag) == (before.size, before.tag)
+    if len(value) != before.size:
+        return False
+    # The answer of a server without ETags does not tell its version.
+    return tag == before.tag if tag else store.head(before.key) == before
 
 
-def _fetch_blocks(store: Store, key: str, download: Download, file: io.FileIO, url: str) -> None:
-    """Store a value block by block, until all of it is there or the server has no more."""
-    get, place = store._engine.get_slice, store.engine_path(key)
+def _fetch_blocks(store: Store, before: Row, download: Download, file: io.FileIO, url: str) -> bool:
+    """Store a value block by block; whether all of it is there, and is the one of ``before``."""
+    get, place = store._engine.get_slice, store.engine_path(before.key)
     while download.written < download.size:
         at = download.written
         asked = min(_BLOCK, download.size - at)
@@ -111,7 +115,8 @@ def _fetch_blocks(store: Store, key: str, download: Download, file: io.FileIO, u
         # Not more than was reserved, even if a server sends more.
         _store(file, block[:asked], download, url)
         if len(block) != asked:
-            break
+            return False
+    return store.head(before.key) == before
 
 
 def fetched_at_once(
