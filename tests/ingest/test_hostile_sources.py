@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from ingest import days
-from zarrix.errors import AppendError, LabelError, SourceChangedError, ZarrixError
+from servers.faulty import FaultyServer
+from zarrix import virtual
+from zarrix.errors import AppendError, LabelError, OverlapError, SourceChangedError, ZarrixError
 
 
 def _replace_chunk(source: Path) -> None:
@@ -134,3 +136,32 @@ def test_int64_days_do_not_take_hours(tmp_path: Path) -> None:
     with pytest.raises(LabelError, match=r"cannot hold 2022-10-01T03.* exactly in int64"):
         zarr.append(source, tmp_path / "all.zarr", along="time", variables=["time"])
     assert time[:].tolist() == [0, 1, 2]
+
+
+def test_a_list_is_not_appended_to_one_of_its_pieces(tmp_path: Path) -> None:
+    first, second = days.make(tmp_path, 2, overlap=0)
+    virtual.save(virtual.join([first, second], "time"), tmp_path / "list.json")
+    os.symlink(first, tmp_path / "link.zarr")
+    for dest in (first, str(tmp_path / "link.zarr"), f"{first}/inner", str(tmp_path)):
+        before = days.chunks(Path(first))
+        with pytest.raises(OverlapError):
+            zarr.append(tmp_path / "list.json", dest, along="time")
+        assert days.chunks(Path(first)) == before
+    zarr.append(tmp_path / "list.json", tmp_path / "dest.zarr", along="time")
+    zarr.append([first, second], tmp_path / "expected.zarr", along="time")
+    found, expected = (zarr.open(tmp_path / name) for name in ("dest.zarr", "expected.zarr"))
+    for name in ("time", *days.NAMES):
+        np.testing.assert_array_equal(found[name][...], expected[name][...])
+
+
+def test_a_source_in_a_bucket_is_not_its_destination() -> None:
+    with FaultyServer() as server:
+        url = f"{server.url}/all.zarr"
+        group = zarr.open_group(url, mode="w", zarr_format=3, storage_options=server.options)
+        for name in ("time", "a"):
+            group.create_array(name, data=[1, 2], dimension_names=["time"])
+        before = {key: group.store[key] for key in group.store}
+        for source, dest in ((url, url), (url, f"{url}/inner"), (url, server.url)):
+            with pytest.raises(OverlapError):
+                zarr.append(source, dest, along="time", storage_options=server.options)
+        assert {key: group.store[key] for key in group.store} == before

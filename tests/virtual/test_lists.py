@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarrix as zarr
+from commits.steps import dies_at
 from zarrix import virtual
 from zarrix.errors import (
     ConversionError,
@@ -187,3 +189,60 @@ def test_a_file_that_is_cut_off_after_it_was_listed_has_changed(tmp_path: Path) 
     assert whole[500] == 500
     with pytest.raises(ConversionError, match=r"b\.h5 has changed while it was read"):
         whole[1500]
+
+
+def _rewrite(path: Path, sources: list[Any]) -> None:
+    document = json.loads(path.read_bytes())
+    document["sources"][: len(sources)] = sources
+    path.write_text(json.dumps(document, separators=(",", ":")))
+
+
+def test_lists_that_name_each_other_are_refused(saved: Path) -> None:
+    other = saved.with_name("other.json")
+    other.write_bytes(saved.read_bytes())
+    _rewrite(saved, [[other.name, "store", None]])
+    _rewrite(other, [[saved.name, "store", None]])
+    for path in (saved, other):
+        with pytest.raises(VirtualError, match="is a virtual array itself"):
+            virtual.open(path)[...]
+        assert [one.piece for one in virtual.verify(virtual.open(path))] == [0]
+
+
+def test_references_to_the_chunks_of_a_list_end(saved: Path) -> None:
+    # Its chunks are made of pieces, one of which is made of these chunks.
+    references = {".zarray": json.dumps({
+        "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i8", "compressor": None,
+        "filters": None, "fill_value": 0, "order": "C",
+    }), "0": [f"{saved}/c/0", 0, 32]}  # fmt: skip
+    (saved.parent / "refs.json").write_text(json.dumps({"version": 1, "refs": references}))
+    _rewrite(saved, [["refs.json", "store", None]])
+    with pytest.raises(OSError, match="refs"):
+        virtual.open(saved)[...]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_kill_or_a_full_disk_leaves_the_list_that_was_there(saved: Path) -> None:
+    before = saved.read_bytes()
+    saved.with_name("first.json").write_bytes(before)
+    longer = virtual.edit(virtual.open(saved), append=[saved.parent / "0.npy"])
+    number, seen = 0, set()
+    while dies_at(number, lambda: virtual.save(longer, saved, overwrite=True)):
+        z: Any = virtual.open(saved)
+        seen.add(z.shape)
+        np.testing.assert_array_equal(z[:12], virtual.open(saved.with_name("first.json"))[...])
+        number += 1
+    assert number > 1
+    assert {(12,)} <= seen <= {(12,), (16,)}
+    saved.write_bytes(before)
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, resource.RLIM_INFINITY))
+        try:
+            virtual.save(longer, saved, overwrite=True)
+        except OSError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert saved.read_bytes() == before
+    virtual.save(longer, saved, overwrite=True)
+    assert virtual.open(saved).shape == (16,)
