@@ -14,9 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from zarrix._errors import ConversionError, PieceChangedError, PieceNotFoundError, VirtualError
+from zarrix._runtime.config import config
 from zarrix._stores.base import Store
+from zarrix._stores.keys import ZMETADATA
 from zarrix._stores.redaction import public_url
-from zarrix._stores.reference.store import ReferenceStore
+from zarrix._stores.reference.store import (
+    PARQUET,
+    ReferenceStore,
+    holds_references,
+    is_of_parquet,
+)
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.registry import SERVER_SCHEMES
 from zarrix._stores.tagged import Row
@@ -33,6 +40,7 @@ __all__ = [
     "at_once",
     "named",
     "open_at",
+    "parquet_in",
     "split_url",
     "version",
 ]
@@ -43,6 +51,7 @@ REFERENCES = "references"
 AT_ONCE = 32
 """How many calls wait for servers at the same time."""
 
+_REFERENCES = (".json", *PARQUET)
 _LIST = b'{"zarrix_virtual":'
 _SIZE = re.compile("[0-9]{1,18}")
 
@@ -82,14 +91,28 @@ class RemoteFile(FileStore):
         super().__init__(open_source(download.path, format, {}), closes=True, for_users=True)
 
 
-def named(url: str) -> Named | None:
-    """The file that a URL names by its suffix; None if no part of the path has one."""
-    head, inside = url.rstrip("/"), ""
-    while ".json" in head and not head.endswith((":", "/")):
-        if head.endswith(".json"):
-            return Named(head, REFERENCES, inside)
+def _above(path: str, suffixes: tuple[str, ...]) -> tuple[str, str] | None:
+    """The last part of a path with one of these suffixes, and the path inside of it."""
+    head, inside = path.rstrip("/"), ""
+    while any(one in head for one in suffixes) and not head.endswith((":", "/")):
+        if head.endswith(suffixes):
+            return head, inside
         head, _, name = head.rpartition("/")
         inside = f"{name}/{inside}" if inside else name
+    return None
+
+
+def parquet_in(path: str) -> tuple[str, str] | None:
+    """A local folder of references in parquet, and the path inside; None if there is none."""
+    found = _above(path.replace(os.sep, "/"), PARQUET)
+    return found if found is not None and holds_references(found[0]) else None
+
+
+def named(url: str) -> Named | None:
+    """The file that a URL names by its suffix; None if no part of the path has one."""
+    found = _above(url, _REFERENCES)
+    if found is not None:
+        return Named(found[0], REFERENCES, found[1])
     found = file_in(url)
     if found is None:
         return None
@@ -103,7 +126,9 @@ def _place(url: str, targets: Targets) -> tuple[Store, str]:
     root, path = split_url(url)
     if not path:
         root, _, path = url.rpartition("/")
-    return targets.store_at(url, root), path
+    # What tells the version of a folder is its document.
+    key = f"{path}/{ZMETADATA}" if path.endswith(PARQUET) else path
+    return targets.store_at(url, root), key
 
 
 def version(url: str, targets: Targets) -> str | None:
@@ -192,7 +217,10 @@ def _remove(folder: str, download: Download) -> None:
 
 def _references(url: str, store: Store, key: str, targets: Targets) -> ReferenceStore:
     """References on a server, which name what the caller may read, or else that server alone."""
-    if bytes(store._engine.get_slice(key, 0, len(_LIST)) or b"") == _LIST:
+    if key.endswith(ZMETADATA):
+        if not is_of_parquet(store._engine.get(key, most=config.max_document_bytes) or b""):
+            raise ConversionError(f"{public_url(url)} has no references")
+    elif bytes(store._engine.get_slice(key, 0, len(_LIST)) or b"") == _LIST:
         raise VirtualError(
             f"{public_url(url)} is the list of a virtual array; open it by "
             "zarrix.virtual.open, and pass what that returns"

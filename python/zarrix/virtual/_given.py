@@ -32,7 +32,15 @@ from zarrix.convert._cf import shown as shown_attributes
 from zarrix.convert._file_store import FileStore
 from zarrix.convert._inside import split
 from zarrix.convert._matching import is_pattern, matching
-from zarrix.virtual._files import AT_ONCE, Named, at_once, named, split_url, version
+from zarrix.virtual._files import (
+    AT_ONCE,
+    Named,
+    at_once,
+    named,
+    parquet_in,
+    split_url,
+    version,
+)
 from zarrix.virtual._opener import Opener, check_of, file_check
 from zarrix.virtual._store import VirtualStore
 from zarrix.virtual._table import Source, Table
@@ -251,6 +259,10 @@ class Sources:
             return self._number(Source(there.url, there.format, seen)), there.inside
         if is_url(name):
             return self._number(Source(name, "zarr")), ""
+        references = parquet_in(name)
+        if references is not None:
+            location = os.path.abspath(references[0])
+            return self._number(Source(location, "store", file_check(location))), references[1]
         file, inside, format = split(name)
         location = os.path.abspath(file)
         if format is not None:

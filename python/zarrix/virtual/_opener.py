@@ -27,10 +27,11 @@ from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._stores.base import Store
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import ZMETADATA, key_of
 from zarrix._stores.open import as_store
 from zarrix._stores.path import is_url
 from zarrix._stores.redaction import public_url
+from zarrix._stores.reference.store import PARQUET
 from zarrix._stores.reference.targets import Targets
 from zarrix._stores.sites import Site, of_file
 from zarrix.convert._downloads import downloads
@@ -187,8 +188,9 @@ class Opener:
             self.sources[number] = Source(location, "zarr")
             return store, path
         path = os.path.join(self.home, location)
-        if check is not None and file_check(path) != check:
-            if not os.path.exists(path):
+        now = file_check(path)
+        if check is not None and now != check:
+            if now is None:
                 raise PieceNotFoundError(f"the piece {path} is gone")
             raise PieceChangedError(
                 f"{path} has changed since it was listed; zarrix.virtual.refresh lists it again"
@@ -324,7 +326,8 @@ def check_of(array: Array) -> str:
 def file_check(path: str) -> str | None:
     """What tells the version of a file: its size and the time of its last change."""
     try:
-        found = os.stat(path)
+        # A folder of references has a document.
+        found = os.stat(os.path.join(path, ZMETADATA) if path.endswith(PARQUET) else path)
     except OSError:
         return None
     return f"{found.st_size}-{found.st_mtime_ns}"

@@ -27,23 +27,36 @@ from zarrix._stores.reference.targets import Targets
 from zarrix._stores.registry import opener
 from zarrix._stores.sites import Site, of_file
 
-__all__ = ["ReferenceStore", "of_json", "of_path"]
+__all__ = [
+    "PARQUET",
+    "ReferenceStore",
+    "holds_references",
+    "is_of_parquet",
+    "of_json",
+    "of_path",
+]
 
 # How the list of a virtual array begins.
 _VIRTUAL = b'{"zarrix_virtual":'
-_PARQUET = (".parq", ".parquet")
+PARQUET = (".parq", ".parquet")
+"""How the names of folders end that have references in parquet."""
+_MARK = b'"record_size"'
 
 
-def _holds_references(path: str) -> bool:
+def holds_references(path: str) -> bool:
     """Whether a local path is a file of references, by its name and its content."""
     if path.endswith(".json"):
         return os.path.isfile(path)
     document = os.path.join(path, ZMETADATA)
-    if not path.endswith(_PARQUET) or not os.path.isfile(document):
+    if not path.endswith(PARQUET) or not os.path.isfile(document):
         return False
-    # An array or group may have such a name, too.
     with open(document, "rb") as file:
-        return b'"record_size"' in file.read(config.max_document_bytes)
+        return is_of_parquet(file.read(config.max_document_bytes))
+
+
+def is_of_parquet(document: bytes) -> bool:
+    """Whether consolidated metadata is that of references: a group may have such a name, too."""
+    return _MARK in document
 
 
 class ReferenceStore(PythonStore):
@@ -199,7 +212,7 @@ class ReferenceStore(PythonStore):
 
 def of_path(path: str, storage_options: object = None) -> ReferenceStore | None:
     """The store of references on this machine; None where ``path`` is something else."""
-    return ReferenceStore(path) if _holds_references(path) else None
+    return ReferenceStore(path) if holds_references(path) else None
 
 
 def of_json(path: str, storage_options: object = None) -> Store | None:
