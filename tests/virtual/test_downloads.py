@@ -6,10 +6,13 @@ import contextlib
 import gc
 import http.server
 import os
+import random
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -345,3 +348,32 @@ def test_what_a_killed_process_has_left_is_removed_by_the_next(web: Web, tempora
         living.stdin.close()
     assert living.returncode == 0
     assert not its.exists()
+
+
+def test_threads_share_the_room(web: Web, temporary: Path, tmp_path: Path) -> None:
+    urls, whole = write(web, 12)
+    virtual.save(virtual.concat(urls), tmp_path / "list.json")
+    ended = Counter[str]()
+    most = 0
+
+    def read(seed: int) -> None:
+        nonlocal most
+        rng = random.Random(seed)
+        z: Any = virtual.open(tmp_path / "list.json")
+        for _ in range(15):
+            begin = rng.randrange(len(whole))
+            stop = min(len(whole), begin + rng.randrange(1, 400))
+            try:
+                np.testing.assert_array_equal(z[begin:stop], whole[begin:stop])
+                ended["read"] += 1
+            except DownloadLimitError:
+                # Other threads have all of the room for what they read now.
+                ended["no room"] += 1
+            most = max(most, used(temporary))
+
+    with zarr.config(max_download_bytes=5 * SIZE), ThreadPoolExecutor(4) as threads:
+        for one in [threads.submit(read, seed) for seed in range(4)]:
+            one.result()
+    assert ended["read"] > 10
+    assert ended.total() == 60
+    assert 0 < most <= 5 * SIZE
