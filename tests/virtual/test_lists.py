@@ -37,6 +37,13 @@ def test_a_list_is_small_and_moves_with_its_pieces(saved: Path) -> None:
     np.testing.assert_array_equal(z[3:9], [3, 10, 11, 12, 13, 20])
 
 
+def test_opening_a_list_makes_no_object_for_each_source(saved: Path) -> None:
+    # With 100,000 sources these objects take as long as all the rest.
+    opener = virtual.open(saved).store.opener
+    assert not isinstance(opener.sources, list)
+    assert [one.format for one in opener.sources] == ["npy"] * 3
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

@@ -43,7 +43,7 @@ class Web:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.asked = folder, []  # type: tuple[Path, list[str]]
-        self._kind = type("Handler", (_Handler,), {"asked": self.asked})
+        self._kind: Any = type("Handler", (_Handler,), {"asked": self.asked})
         handler = functools.partial(self._kind, directory=str(folder))
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever)
@@ -52,7 +52,7 @@ class Web:
 
     def watch(self, asked: list[str]) -> None:
         """Add the requests from now on to another list."""
-        self._kind.asked = self.asked = asked  # type: ignore[attr-defined]
+        self._kind.asked = self.asked = asked
 
     def close(self) -> None:
         self._server.shutdown()

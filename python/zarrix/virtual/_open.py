@@ -215,7 +215,7 @@ def _opened(
         )
     with _uncollected():
         listed, values, tables = parsed(value, shown)
-    sources = [*listed]
+    sources: Sequence[Source] = listed
     if is_remote:
         for source in sources:
             location = source.location or ""

@@ -60,7 +60,7 @@ class Opener:
 
     Parameters
     ----------
-    sources : list of Source
+    sources : sequence of Source
     targets : Targets
         Which URLs may be read, and with which options.
     home : str
@@ -71,7 +71,7 @@ class Opener:
 
     def __init__(
         self,
-        sources: list[Source],
+        sources: Sequence[Source],
         targets: Targets,
         home: str = "",
         live: Mapping[int, Store] | None = None,
@@ -185,6 +185,7 @@ class Opener:
                 if not self.is_listing or nodes.find_all(store, [path])[path] is None:
                     raise
             # Web servers answer for folders, too: this one is a hierarchy of Zarr.
+            assert isinstance(self.sources, list)
             self.sources[number] = Source(location, "zarr")
             return store, path
         path = os.path.join(self.home, location)
