@@ -44,17 +44,18 @@ WAYS = {
     "pipeline": Way(variables={"ZARR_CODEC_PIPELINE__PATH": "zarrix.interop.Pipeline"}),
     "as_zarr2": Way(("-m", "pytest", "-p", "as_zarr2")),
     "engine": Way(("-m", "pytest", "-p", "under_engine")),
+    "collected": Way((*ALIAS, "-p", "collected")),
 }
 
 
-def outcomes(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
-    """Whether each test that ran passed, by its whole name.
+def outcomes(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, str]:
+    """How each test that ran failed, by its whole name; empty where it passed.
 
     What passes with zarr-python does not depend on zarrix, and is stored beside the environment.
     """
     if way != BASELINE:
         return run(name, suite, way, scratch)
-    stored = FOLDER / name / f"baseline-{_digest(suite)}.json"
+    stored = FOLDER / name / f"failures-{_digest(suite)}.json"
     if not stored.exists():
         found = run(name, suite, way, scratch)
         assert found, f"no test of {name} ran; see {scratch}"
@@ -68,7 +69,7 @@ def _digest(suite: Suite) -> str:
     return hashlib.sha256(what + own).hexdigest()[:12]
 
 
-def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
+def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, str]:
     """Run the tests, whether or not a result of them is stored."""
     folder = FOLDER / name
     report = scratch / f"{name}-{way}.xml"
@@ -102,10 +103,11 @@ def run(name: str, suite: Suite, way: str, scratch: Path) -> dict[str, bool]:
         )
     found = {}
     for case in ElementTree.parse(report).iter("testcase"):
-        kinds = {child.tag for child in case}
+        kinds = {child.tag: child for child in case}
         if "skipped" not in kinds:
             whole = f"{case.get('classname')}::{case.get('name')}"
-            found[whole] = not kinds & {"failure", "error"}
+            failed = kinds.get("failure", kinds.get("error"))
+            found[whole] = "" if failed is None else failed.get("message") or "failed"
     return found
 
 
