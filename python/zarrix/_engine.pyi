@@ -45,6 +45,7 @@ __all__ = [
     "concurrent_requests",
     "empty",
     "exchange",
+    "heads_of",
     "pages_of",
     "read_many",
     "read_parts",
@@ -58,6 +59,7 @@ __all__ = [
     "set_threads",
     "summarize",
     "threads",
+    "versions_of",
     "warn_of_waits_after",
 ]
 
@@ -865,6 +867,16 @@ def chunk_cache_counts() -> dict[str, int]:
 def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> npt.NDArray[Any]:
     """``numpy.empty``. A result of `LARGE_RESULT_BYTES` or more may get the memory of one that was
     freed within the last second.
+    """
+
+def heads_of(paths: Sequence[str | PathLike[str]], most: int) -> list[bytes]:
+    """The first bytes of regular files, at most ``most`` of each, read on all threads."""
+
+def versions_of(
+    paths: Sequence[str | PathLike[str]], *, follows: bool = True
+) -> list[tuple[int, int, int, bool] | None]:
+    """Size, times of the last modification and of the last change in nanoseconds, and whether it is
+    a regular file, of each file, or of a link itself unless it ``follows``; None for missing ones.
     """
 
 def pages_of(

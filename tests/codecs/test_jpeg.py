@@ -12,6 +12,10 @@ from golden.packs import place, unpack
 from zarrix.codecs import JpegCodec
 
 Image = pytest.importorskip("PIL.Image")
+try:
+    import imagecodecs
+except ImportError:
+    imagecodecs = None
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "pictures"
 PEERS = unpack(GOLDEN / "zarr-python-3.4.2-imagecodecs.tar.xz")
@@ -85,6 +89,8 @@ def test_files_and_their_crops_read_as_in_pillow(request):
         data, shape = generated(rng)
         want, z = decoded(data, shape), array_of([data], shape)
         assert np.array_equal(z[0], want), shape
+        if imagecodecs is not None:
+            assert np.array_equal(imagecodecs.jpeg8_decode(data).reshape(shape), want), shape
         top, left = (int(rng.integers(n)) for n in shape[:2])
         bottom, right = (
             int(rng.integers(a, n)) + 1 for a, n in zip((top, left), shape, strict=False)

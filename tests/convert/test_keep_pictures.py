@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -317,7 +318,7 @@ def test_a_sample_of_kept_files_is_decoded_and_not_the_first_ones(
     read, decode = [], _images.decoded
 
     def counted(file, *more):
-        read.append(file.name)
+        read.append(Path(file).name)
         return decode(file, *more)
 
     monkeypatch.setattr(_images, "decoded", counted)
@@ -340,3 +341,71 @@ def test_files_in_folders_of_labels_and_behind_links_are_kept(tmp_path):
         *(f"cat/photo {n}.jpg" for n in (0, 1, 7)), *(f"dog/photo {n}.jpg" for n in (0, 1)),
     ]  # fmt: skip
     assert np.array_equal(group["image"][2], opened(tmp_path / "elsewhere" / "photo 2.jpg"))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_file_that_changes_during_the_import_is_an_error(tmp_path, listed):
+    names = write_folder(tmp_path / "photos", 20)
+    files = [str(tmp_path / "photos" / name) for name in names]
+
+    def change(done, total):
+        with open(files[13], "ab") as file:
+            file.write(b"x")
+
+    with pytest.raises(ConversionError, match="has changed while it was read"):
+        zarr.import_(
+            files if listed else tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True,
+            progress=change, verify="none",
+        )  # fmt: skip
+    assert not (tmp_path / "p.zarr" / "zarr.json").exists()
+
+
+def test_listed_files_that_are_not_regular_are_refused_and_gone_ones_named(tmp_path):
+    names = write_folder(tmp_path / "photos", 3)
+    files = [tmp_path / "photos" / name for name in names]
+    (tmp_path / "folder.jpg").mkdir()
+    with pytest.raises(ConversionError, match="is not a regular file"):
+        zarr.import_([*files, tmp_path / "folder.jpg"], tmp_path / "p.zarr", keep_chunks=True)
+    with pytest.raises(FileNotFoundError, match=r"gone\.jpg"):
+        zarr.import_([*files, tmp_path / "gone.jpg"], tmp_path / "p.zarr", keep_chunks=True)
+    assert not (tmp_path / "p.zarr").exists()
+
+
+@pytest.mark.parametrize("number", [0, 7, 19])
+def test_a_stored_chunk_that_differs_from_its_file_is_found(tmp_path, monkeypatch, number):
+    from zarrix.convert import _import_job
+
+    write_folder(tmp_path / "photos", 20)
+    store_parts = _import_job.store_parts
+
+    def damaging(encoded, array, store, stored):
+        store_parts(encoded, array, store, stored)
+        key = next(key for key in store if f"c.{number}." in key)
+        # A picture of the same size, which decodes.
+        store[key] = jpeg_of(photograph(50))
+
+    monkeypatch.setattr(_import_job, "store_parts", damaging)
+    with pytest.raises(ConversionError, match="is not what the source has"):
+        zarr.import_(
+            tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True, zarr_format=3, verify="full"
+        )
+
+
+def test_a_damaged_file_among_many_is_found_by_a_full_verification(tmp_path):
+    write_folder(tmp_path / "photos", 20)
+    path = tmp_path / "photos" / "photo 11.jpg"
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises((ConversionError, zarr.errors.CorruptChunkError)):
+        zarr.import_(tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True, verify="full")
+
+
+def test_pictures_are_kept_beside_their_files_and_behind_links(tmp_path):
+    digests = write_folder(tmp_path / "photos", 20)
+    files = [str(tmp_path / "photos" / name) for name in digests]
+    (tmp_path / "photos" / "link.jpg").symlink_to(files[3])
+    zarr.import_(
+        [*files, str(tmp_path / "photos" / "link.jpg")], tmp_path / "photos" / "p.zarr",
+        keep_chunks=True, verify="full",
+    )  # fmt: skip
+    with pytest.raises(zarr.errors.OverlapError):
+        zarr.import_(files, tmp_path / "photos", keep_chunks=True, overwrite=True)

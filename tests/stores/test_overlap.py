@@ -259,3 +259,43 @@ def test_the_error_names_both_and_is_that_of_every_room() -> None:
         refuse_overlap("export", "data/a.npy", [(store, "")])
     with pytest.raises(errors.OverlapError, match="is the source"):
         refuse_overlap("copy", (store, "a"), [(apart, "a", store)])
+
+
+def test_many_files_overlap_as_each_alone_does(tmp_path: Path) -> None:
+    photos, other = tmp_path / "photos", tmp_path / "other"
+    for folder in (photos, other, photos / "z.zarr" / "inside"):
+        folder.mkdir(parents=True)
+        for number in range(20):
+            (folder / f"{number}.jpg").touch()
+    (photos / "z.zarr" / "a.jpg").touch()
+    (photos / "into.jpg").symlink_to(photos / "z.zarr" / "a.jpg")
+    (other / "same.jpg").symlink_to(photos / "3.jpg")
+    (tmp_path / "again").symlink_to(photos)
+    sources = {
+        "photos": [str(photos / f"{number}.jpg") for number in range(20)],
+        "other": [str(other / f"{number}.jpg") for number in range(20)],
+        "inside": [str(photos / "z.zarr" / "inside" / f"{number}.jpg") for number in range(20)],
+        "links": [str(photos / "into.jpg"), str(other / "same.jpg")] * 10,
+        "gone": [str(photos / f"none {number}.jpg") for number in range(20)],
+        "again": [str(tmp_path / "again" / f"{number}.jpg") for number in range(20)],
+    }
+    dests = [
+        photos, other, photos / "z.zarr", photos / "new.zarr", photos / "3.jpg",
+        photos / "none 3.jpg", tmp_path, tmp_path / "new.zarr", tmp_path / "again" / "new.zarr",
+        tmp_path / "again" / "7.jpg" / "x", tmp_path / "again",
+    ]  # fmt: skip
+
+    def refused(dest: Path, files: list[str]) -> bool:
+        try:
+            refuse_overlap("import", str(dest), files)
+        except errors.OverlapError:
+            return True
+        return False
+
+    outcomes = set()
+    for dest in dests:
+        for name, files in sources.items():
+            alone = any(refused(dest, [one]) for one in files)
+            assert refused(dest, files) == alone, (dest, name)
+            outcomes.add(alone)
+    assert outcomes == {True, False}

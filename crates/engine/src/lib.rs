@@ -22,6 +22,7 @@ mod selection;
 mod threads;
 mod write;
 
+pub use array::files::{heads_of, versions_of};
 pub use array::io::{ArrayIO, Choices};
 pub use array::metadata::{Document, Judge, Refused};
 pub use array::nodes::{delete_node, move_node};

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zarrix_engine::{EngineError, carry_late, carry_space, carry_tree};
+use zarrix_engine::{carry_late, carry_space, carry_tree};
 use zarrix_store::{Carried, Carrier, Carry, KeySpace, Page, Row, Tag, TreeTerms, pages};
 
 use crate::buffer::bytes_of;
-use crate::error::from_store;
 use crate::signals::Signals;
 use crate::store_call::{detached, durability};
 
@@ -114,7 +113,7 @@ impl CarriedTree {
         let space = |(path, axes, name): (String, usize, String)| (path, KeySpace::of(axes, &name));
         let spaces = spaces.into_iter().map(space).collect();
         py.detach(|| carry_tree(&self.0, prefix, spaces, &|| signals.interrupt()))
-            .map_err(|error| raised(py, signals, error))
+            .map_err(|error| signals.raise_store(py, &error))
     }
 
     fn forget(&self, prefix: &str) {
@@ -163,20 +162,13 @@ impl CarriedSpace {
     fn carry(&self, py: Python<'_>, most: usize) -> PyResult<usize> {
         let signals = Signals::default();
         let carried = py.detach(|| carry_space(&self.0, most, &|| signals.interrupt()));
-        carried.map_err(|error| raised(py, signals, error))
+        carried.map_err(|error| signals.raise_store(py, &error))
     }
 
     fn carry_late(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let signals = Signals::default();
         let conflict = py.detach(|| carry_late(&self.0, &|| signals.interrupt()));
-        conflict.map_err(|error| raised(py, signals, error))
-    }
-}
-
-fn raised(py: Python<'_>, signals: Signals, error: EngineError) -> PyErr {
-    match &error {
-        EngineError::Store(error) => from_store(py, error),
-        error => signals.raise(py, error, ""),
+        conflict.map_err(|error| signals.raise_store(py, &error))
     }
 }
 

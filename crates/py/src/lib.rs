@@ -9,6 +9,7 @@ mod callback;
 mod carry;
 mod codec;
 mod error;
+mod files;
 mod foreign;
 mod icechunk;
 mod interrupt;
@@ -48,6 +49,8 @@ mod _engine {
     use crate::carry::{CarriedSpace, CarriedTree, exchange, pages_of, release_tree};
     #[pymodule_export]
     use crate::codec::codec_fault;
+    #[pymodule_export]
+    use crate::files::{heads_of, versions_of};
     #[pymodule_export]
     use crate::icechunk::IcechunkStore;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use zarrix_engine::EngineError;
 
 use crate::buffer::bytes_of;
 use crate::callback;
-use crate::error::from_array;
+use crate::error::{from_array, from_store};
 use crate::notices;
 
 /// Runs Python's signal handlers, and stores the exception that they raise.
@@ -51,5 +51,13 @@ impl Signals {
     /// The exception of a handler, or else the error of the array at `place`.
     pub fn raise(self, py: Python<'_>, error: &EngineError, place: &str) -> PyErr {
         self.raised().unwrap_or_else(|| from_array(py, error, place))
+    }
+
+    /// The error of a store, or else what [`raise`](Self::raise) gives.
+    pub fn raise_store(self, py: Python<'_>, error: &EngineError) -> PyErr {
+        match error {
+            EngineError::Store(error) => from_store(py, error),
+            error => self.raise(py, error, ""),
+        }
     }
 }

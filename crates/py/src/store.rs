@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
-use zarrix_engine::{EngineError, carry_many, copy_many, delete_node, get_many, move_node};
+use zarrix_engine::{carry_many, copy_many, delete_node, get_many, move_node};
 use zarrix_store::{
     Carrier, Change, Condition, ConditionalPut, Edge, PutOutcome, Tagged, Update, get_slice_into,
 };
@@ -147,10 +147,7 @@ impl Store {
         let signals = Signals::default();
         let found = py
             .detach(|| get_many(self.0.as_ref(), &keys, most, &|| signals.interrupt()))
-            .map_err(|error| match &error {
-            EngineError::Store(error) => from_store(py, error),
-            error => signals.raise(py, error, ""),
-        })?;
+            .map_err(|error| signals.raise_store(py, &error))?;
         found.into_iter().map(|value| value.map(|value| bytes_of(py, &value)).transpose()).collect()
     }
 
@@ -170,12 +167,8 @@ impl Store {
     ) -> PyResult<(u64, u64)> {
         let (signals, source) = (Signals::default(), source.get().inner());
         let how = (durability(fsync), locks);
-        py.detach(|| copy_many(&*source, &*self.0, &pairs, how, &|| signals.interrupt())).map_err(
-            |error| match &error {
-                EngineError::Store(error) => from_store(py, error),
-                error => signals.raise(py, error, ""),
-            },
-        )
+        py.detach(|| copy_many(&*source, &*self.0, &pairs, how, &|| signals.interrupt()))
+            .map_err(|error| signals.raise_store(py, &error))
     }
 
     #[pyo3(signature = (pairs, how, *, guard = true, fsync = false))]
@@ -191,10 +184,7 @@ impl Store {
         let durability = durability(fsync);
         let carried = py
             .detach(|| carry_many(&*self.0, &pairs, &carrier, durability, &|| signals.interrupt()));
-        let carried = carried.map_err(|error| match &error {
-            EngineError::Store(error) => from_store(py, error),
-            error => signals.raise(py, error, ""),
-        })?;
+        let carried = carried.map_err(|error| signals.raise_store(py, &error))?;
         Ok(carried.into_iter().map(|carried| carried.map(row)).collect())
     }
 

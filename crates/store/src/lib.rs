@@ -31,6 +31,7 @@ mod zip;
 
 pub use carrier::{Carried, Carrier, Carry};
 pub use error::{Refusal, Result, StoreError};
+pub use files::outside::{FileVersion, head_of, version_of};
 pub use generation::Generation;
 pub use icechunk::repository::Repository as IcechunkRepository;
 pub use icechunk::store::IcechunkStore;

@@ -7,13 +7,22 @@ from typing import ClassVar
 
 from zarrix._codecs.codec import in_range, one_of
 from zarrix._codecs.kinds import ArrayBytesCodec
-from zarrix._errors import MetadataError
+from zarrix._codecs.table import REGISTERED
 
 __all__ = ["JpegCodec", "PngCodec", "WebpCodec"]
 
 
+class _PictureCodec(ArrayBytesCodec):
+    """One picture for each chunk, by a codec of imagecodecs."""
+
+    def __post_init__(self) -> None:
+        for option, limits in REGISTERED[self.name].options.items():
+            if limits is not None and getattr(self, option) is not None:
+                in_range(self, option)
+
+
 @dataclass(frozen=True, kw_only=True)
-class JpegCodec(ArrayBytesCodec):
+class JpegCodec(_PictureCodec):
     """Each chunk is one JPEG picture: gray, or red, green and blue, in elements of uint8.
 
     JPEG is lossy. Values are those of libjpeg-turbo, which Pillow and imagecodecs have, too. A
@@ -58,12 +67,12 @@ class JpegCodec(ArrayBytesCodec):
     optimize: bool | None = None
 
     def __post_init__(self) -> None:
-        in_range(self, "level")
+        super().__post_init__()
         one_of(self, "subsampling", ("420", "422", "440", "411", "444"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PngCodec(ArrayBytesCodec):
+class PngCodec(_PictureCodec):
     """Each chunk is one PNG picture, without loss: 1 to 4 channels of uint8 or uint16.
 
     A chunk has the shape ``(height, width)`` or ``(height, width, channels)`` and any axes of
@@ -101,13 +110,9 @@ class PngCodec(ArrayBytesCodec):
     name: ClassVar[str] = "imagecodecs_png"
     level: int | None = None
 
-    def __post_init__(self) -> None:
-        if self.level is not None:
-            in_range(self, "level")
-
 
 @dataclass(frozen=True, kw_only=True)
-class WebpCodec(ArrayBytesCodec):
+class WebpCodec(_PictureCodec):
     """Each chunk is one WebP picture: RGB, or RGB and alpha, in elements of uint8.
 
     Without loss it is smaller than PNG. A chunk has the shape ``(height, width, 3)`` or ``(height,
@@ -153,9 +158,3 @@ class WebpCodec(ArrayBytesCodec):
     level: int | None = None
     method: int | None = None
     hasalpha: bool | None = None
-
-    def __post_init__(self) -> None:
-        if self.level is not None and not 0 <= self.level <= 100:
-            raise MetadataError(f"WebpCodec: level={self.level!r}; allowed are 0 to 100")
-        if self.method is not None:
-            in_range(self, "method")

@@ -404,7 +404,7 @@ CODECS: tuple[CodecRow, ...] = (
         bind_image=images.webp,
         to_v3=_set_options,
         to_numcodecs=dict,
-        options={"level": None, "method": (0, 6), "numthreads": None},
+        options={"level": (0, 100), "method": (0, 6), "numthreads": None},
     ),
     # Called in Python, through zfpy: no crate builds the library.
     CodecRow(kind="array-to-bytes", name="zfp"),

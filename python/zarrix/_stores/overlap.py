@@ -18,12 +18,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
+from zarrix._engine import versions_of
 from zarrix._errors import OverlapError
 from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.labels import describe
 from zarrix._stores.redaction import public_url
 from zarrix._stores.registry import opener
-from zarrix._stores.sites import Site, of_file
+from zarrix._stores.sites import Site, folder_of, of_file
 
 __all__ = ["Named", "Relation", "refuse_overlap", "relation"]
 
@@ -100,7 +101,7 @@ def refuse_overlap(
     """
     accepted = {"apart", *allowed}
     sites = [*_all_sites(written)]
-    for one in kept:
+    for one in _near(sites, kept):
         found = _relation(sites, [*_all_sites(one)])
         if found not in accepted:
             raise OverlapError(
@@ -109,6 +110,44 @@ def refuse_overlap(
             )
 
 
+def _near(sites: Sequence[Site], sources: Iterable[Named]) -> Iterator[Named]:
+    """The sources that can overlap: many files are compared by their folders first."""
+    every = [*sources]
+    files = [one for one in every if isinstance(one, str) and os.path.isabs(one)]
+    if len(files) < _MANY:
+        yield from every
+        return
+    names_in: dict[str, frozenset[str] | None] = {}
+    links = dict(zip(files, versions_of(files, follows=False), strict=True))
+    for one in every:
+        if isinstance(one, str) and (version := links.get(one)) is not None and version[3]:
+            folder, _, name = one.rpartition(os.sep)
+            if folder not in names_in:
+                names_in[folder] = _names_towards(sites, folder or os.sep)
+            names = names_in[folder]
+            if names is not None and (not names or name.casefold() not in names):
+                continue
+        yield one
+
+
+def _names_towards(sites: Sequence[Site], folder: str) -> frozenset[str] | None:
+    """The names in a folder that lead to what is written, in lower case; None if others may."""
+    path = folder_of([*sites])
+    if path is not None and os.path.isfile(path):
+        # Another name of a file that exists may be anywhere.
+        return None
+    others = of_file(folder)
+    if _relation(sites, others) == "apart":
+        return frozenset()
+    above = others[0].names
+    below = [one.names[len(above) :] for one in sites if one.names[: len(above)] == above]
+    if len(below) < len(sites) or not all(below):
+        return None
+    return frozenset(names[0].casefold() for names in below)
+
+
+# So many files are looked at folder by folder.
+_MANY = 16
 _VERBS = {"same": "is", "inside": "is inside", "around": "contains"}
 
 

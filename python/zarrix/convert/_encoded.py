@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any
@@ -80,12 +80,16 @@ def _in_v3(config: dict[str, Any]) -> dict[str, Any]:
 
 def key_in(array: Any, coords: tuple[int, ...]) -> str:
     """The key of a chunk in the store of an array."""
-    numbers = [str(i) for i in coords]
-    if metadata_of(array).zarr_format == 2:
-        name = metadata_of(array).dimension_separator.join(numbers) or "0"
-    else:
-        name = metadata_of(array).dimension_separator.join(["c", *numbers])
-    return key_of(array.path, name)
+    return keys_in(array)(coords)
+
+
+def keys_in(array: Any) -> Callable[[tuple[int, ...]], str]:
+    """The function that gives `key_in` for many chunks."""
+    metadata = metadata_of(array)
+    between, begin = metadata.dimension_separator, key_of(array.path, "")
+    if metadata.zarr_format == 2:
+        return lambda coords: begin + (between.join(map(str, coords)) or "0")
+    return lambda coords: begin + between.join(("c", *map(str, coords)))
 
 
 def all_in_file(
@@ -93,12 +97,13 @@ def all_in_file(
 ) -> FileParts | None:
     """The store of all chunks but those that are ``stored``; None if some are encoded anew."""
     found = []
+    key_at = keys_in(array)
     for part in encoded.parts():
         if part.value is not None:
             return None
         if part.coords in stored:
             continue
-        found.append((key_in(array, part.coords), part.offset, part.length))
+        found.append((key_at(part.coords), part.offset, part.length))
     return FileParts(str(encoded.file.path), encoded.file.seen, found)
 
 
@@ -111,12 +116,15 @@ def _copy_files(
     if not encoded.files:
         return False
     paths = [path for _, path in encoded.files]
-    folder = os.path.commonpath({os.path.abspath(one.parent) for one in paths})
-    names = [name.replace(os.sep, "/") for name in names_below(folder, paths)]
+    folder = os.path.commonpath({os.path.abspath(one) for one in {*map(os.path.dirname, paths)}})
+    names = names_below(folder, paths)
+    if os.sep != "/":
+        names = [name.replace(os.sep, "/") for name in names]
     if any(name.endswith(".partial") or "\\" in name or not _is_text(name) for name in names):
         return False
     found = zip(names, encoded.files, strict=True)
-    pairs = [(name, key_in(array, at)) for name, (at, _) in found if at not in stored]
+    key_at = keys_in(array)
+    pairs = [(name, key_at(at)) for name, (at, _) in found if at not in stored]
     source = LocalStore(folder, read_only=True)
     made = sum(count for count, _ in copied(source, store, pairs, _WORKERS, locks=False))
     if made != len(pairs):

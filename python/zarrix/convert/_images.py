@@ -15,12 +15,13 @@ from zarrix._array.dimension_names import names_of
 from zarrix._codecs.images import is_image
 from zarrix._errors import ConversionError
 from zarrix.convert._encoded import key_in
-from zarrix.convert._picture_files import PictureHeader, as_chunks, picture_header
+from zarrix.convert._picture_files import PictureHeader, as_chunks, picture_header, picture_headers
 from zarrix.convert._source import (
     OpenFile,
     Region,
     Source,
     SourceArray,
+    identities_of,
     identity_of,
     names_below,
     natural,
@@ -65,9 +66,9 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
         file = OpenFile(path)
         file.close()
         header = picture_header(path)
-        one = _frames([path], [header], channels, stacked=False)
+        one = _frames([str(path)], [header], channels, stacked=False)
         source = Source(str(path), {"": one}, identity=[file.identity])
-        palette = _palette_of(path) if header is None else []
+        palette = _palette_of(str(path)) if header is None else []
         if palette:
             one.attributes = {"palette": palette}
             source.notes.append("pixels are numbers of colours, which the attribute 'palette' has")
@@ -76,42 +77,46 @@ def open_source(path: Path, *, labels: str | None = None, channels: str = "last"
     files = _listed(path, labels)
     if not files:
         raise ConversionError(f"{path} has no image ({', '.join(SUFFIXES)})")
-    source = _stacked(files, path, channels)
+    source = _stacked(files, str(path), channels)
     source.identity = [identity]
     if labels == "folder":
-        known = sorted({one.parent.name for one in files})
-        values = np.array([known.index(one.parent.name) for one in files], "i4")
+        folders = [os.path.basename(os.path.dirname(one)) for one in files]
+        known = sorted({*folders})
+        values = np.array([known.index(one) for one in folders], "i4")
         source.arrays["label"] = _small(values, values.dtype, 0)
         source.arrays["label"].attributes = {"names": known}
     return source
 
 
-def open_listed(files: list[Path], *, channels: str = "last") -> Source:
+def open_listed(files: list[str], *, channels: str = "last") -> Source:
     """Images as one array with a first axis of frames, in this order."""
     library()
     if channels not in ("first", "last"):
         raise ConversionError("channels is 'first' or 'last'")
     identity = []
-    for path in files:
-        file = OpenFile(path)
-        file.close()
-        identity.append(file.identity)
-    source = _stacked(files, Path(os.path.commonpath([one.parent for one in files])), channels)
+    for path, known in zip(files, identities_of(files), strict=True):
+        if known is None:
+            # It says what is there instead.
+            OpenFile(path).close()
+            raise ConversionError(f"{path} has changed while it was read")
+        identity.append(known)
+    folders = {os.path.dirname(path) for path, *_ in identity}
+    source = _stacked(files, os.path.commonpath(folders), channels)
     source.identity = identity
     return source
 
 
-def _stacked(files: list[Path], path: Path, channels: str) -> Source:
+def _stacked(files: list[str], path: str, channels: str) -> Source:
     """An array of all files, and their names below ``path``."""
-    headers = [picture_header(one) for one in files]
+    headers = picture_headers(files)
     found = [_kind_of(one, header) for one, header in zip(files, headers, strict=True)]
     odd = [one for one, kind in zip(files, found, strict=True) if kind != found[0]]
     if odd:
         raise ConversionError(
-            f"{path}: {len(odd)} images differ from {files[0].name} ({found[0][0]} of "
-            f"{found[0][1]}), the first is {odd[0].name}; import images of one kind"
+            f"{path}: {len(odd)} images differ from {os.path.basename(files[0])} ({found[0][0]} of "
+            f"{found[0][1]}), the first is {os.path.basename(odd[0])}; import images of one kind"
         )
-    source = Source(str(path), {}, {"": {}})
+    source = Source(path, {}, {"": {}})
     indexed = headers[0] is None and _is_indexed(files[0])
     palettes = [_palette_of(one) for one in files] if indexed else []
     if palettes and any(one != palettes[0] for one in palettes):
@@ -124,12 +129,12 @@ def _stacked(files: list[Path], path: Path, channels: str) -> Source:
     return source
 
 
-def _is_indexed(path: Path) -> bool:
+def _is_indexed(path: str) -> bool:
     with library().open(path) as image:
         return image.mode in ("P", "PA")
 
 
-def _palette_of(path: Path) -> list[list[int]]:
+def _palette_of(path: str) -> list[list[int]]:
     """The colours that the pixels of an image are numbers of; empty if they are none."""
     with library().open(path) as image:
         if image.mode not in ("P", "PA") or image.palette is None:
@@ -144,7 +149,7 @@ def _small(values: Any, dtype: Any, fill: Any) -> SourceArray:
     )
 
 
-def _listed(path: Path, labels: str | None) -> list[Path]:
+def _listed(path: Path, labels: str | None) -> list[str]:
     folders = [one for one in path.iterdir() if one.is_dir()] if labels == "folder" else [path]
     files = []
     for folder in folders:
@@ -155,7 +160,7 @@ def _listed(path: Path, labels: str | None) -> list[Path]:
                 for one in entries
                 if os.path.splitext(one.name)[1].lower() in SUFFIXES and one.is_file()
             ]
-    return [Path(one) for one in sorted(files, key=natural)]
+    return sorted(files, key=natural)
 
 
 def shape_and_dtype(file: Any, shown: str = "") -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -186,7 +191,7 @@ def shape_and_dtype(file: Any, shown: str = "") -> tuple[tuple[int, ...], np.dty
     return (height, width, *bands), np.dtype(_MODES[mode])
 
 
-def _kind_of(path: Path, header: PictureHeader | None) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _kind_of(path: str, header: PictureHeader | None) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if header is None or header.shape[0] * header.shape[1] > _MOST_PIXELS:
         return shape_and_dtype(path)
     return header.shape, header.dtype
@@ -221,7 +226,7 @@ def decoded(file: Any, shown: str = "") -> Any:
 
 
 def _frames(
-    files: list[Path], headers: list[PictureHeader | None], channels: str, *, stacked: bool
+    files: list[str], headers: list[PictureHeader | None], channels: str, *, stacked: bool
 ) -> SourceArray:
     shape, dtype = _kind_of(files[0], headers[0])
     every: list[str | None] = ["y", "x", "c"]

@@ -173,7 +173,9 @@ def import_(
         Bytes that regions in flight may take; at least a chunk is needed.
     verify : {'none', 'sample', 'full'}
         Read what was stored again and compare it with what the library of the format reads: 1 % of
-        the regions of each array and at least 8, or all.
+        the regions of each array and at least 8, or all. Files that are kept as chunks are
+        compared byte for byte and decoded, and one in ten of them, at least 8, is also decoded by
+        the library.
     into : bool
         Add to the group that exists. An array that it has already, of the same shape and dtype,
         keeps its chunks, codecs and attributes, and gets the elements of the source; they are

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,7 +25,7 @@ from zarrix.convert._presets import layout
 from zarrix.convert._regions import chunks_of, count, region_at, step_of, stored_regions
 from zarrix.convert._source import Region, Source, SourceArray, UnkeptError
 from zarrix.convert._sparse import stored_reader
-from zarrix.convert._verify import verify
+from zarrix.convert._verify import verify, verify_files
 
 if TYPE_CHECKING:
     from zarrix._display.progress import Progress
@@ -343,10 +342,11 @@ class ImportJob:
                 return self._rounded(name, values)
 
             shown = name or "the array"
+            array = self._arrays[name]
             if self._keeps[name] and one.keepable is not None and one.keepable.files:
-                # Each file is read by itself, in any order.
-                one = replace(one, sequential=False)
-            verify(shown, self._arrays[name], one, changed, self._budget, everything=everything)
+                verify_files(shown, array, one, one.keepable, everything=everything)
+                continue
+            verify(shown, array, one, changed, self._budget, everything=everything)
 
 
 def _work(source_array: SourceArray, step: tuple[int, ...]) -> range | list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def _images(names: list[str], options: Mapping[str, Any]) -> Source:
     from zarrix.convert._images import open_listed
 
     check_options(open_listed, options, "images", "read")
-    return open_listed([Path(one) for one in names], **options)
+    return open_listed(names, **options)
 
 
 def _reader(source_array: SourceArray, native: bool) -> Callable[[Region], Any]:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix._engine import heads_of
 from zarrix.convert._source import Encoded, OpenFile, Part
 
-__all__ = ["PictureHeader", "as_chunks", "picture_header"]
+__all__ = ["PictureHeader", "as_chunks", "picture_header", "picture_headers"]
 
 # Most headers are in the first bytes; EXIF and previews may come before.
 _FIRST, _MOST = 4096, 1 << 20
+# Files whose first bytes are in memory at once.
+_AT_ONCE = 2048
 _CHANNELS_OF_PNG = {0: (), 2: (3,), 4: (2,), 6: (4,)}
 _UINT8, _UINT16 = np.dtype("u1"), np.dtype("<u2")
 
@@ -48,10 +50,36 @@ def picture_header(path: str | os.PathLike[str]) -> PictureHeader | None:
         if reader is not None and found is None and len(data) == _FIRST:
             found = reader(data + file.read(_MOST))
     # The codec leaves out axes of length 1, by which a row of pixels would be another picture.
-    return found if found is not None and min(found.shape[:2]) > 1 else None
+    return found[0] if found is not None and min(found[0].shape[:2]) > 1 else None
 
 
-def _jpeg(data: bytes) -> PictureHeader | None:
+def picture_headers(paths: Sequence[str]) -> list[PictureHeader | None]:
+    """The header of each of many files, whose first bytes are read on all threads."""
+    headers: list[PictureHeader | None] = []
+    # Files of one program begin with the same bytes, up to which a header was understood.
+    known, last = b"", None
+    for begin in range(0, len(paths), _AT_ONCE):
+        some = paths[begin : begin + _AT_ONCE]
+        for path, data in zip(some, heads_of(some, _FIRST), strict=True):
+            if last is not None and data.startswith(known):
+                headers.append(last)
+                continue
+            reader = _READERS.get(data[:2])
+            found = None if reader is None else reader(data)
+            if found is not None and min(found[0].shape[:2]) > 1:
+                last, known = found[0], data[: found[1]]
+                headers.append(last)
+            else:
+                # What is asked for may lie behind the first bytes.
+                headers.append(None if reader is None else picture_header(path))
+    return headers
+
+
+_Read = tuple[PictureHeader, int]
+"""A header, and the number of bytes that say it."""
+
+
+def _jpeg(data: bytes) -> _Read | None:
     at = 2
     while at + 10 <= len(data) and data[at] == 0xFF:
         kind, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
@@ -60,14 +88,14 @@ def _jpeg(data: bytes) -> PictureHeader | None:
             channels = {1: (), 3: (3,)}.get(data[at + 9])
             if channels is None or data[at + 4] != 8 or not height or not width:
                 return None
-            return PictureHeader("imagecodecs_jpeg", (height, width, *channels), _UINT8)
+            return PictureHeader("imagecodecs_jpeg", (height, width, *channels), _UINT8), at + 10
         if kind in (0xDA, 0xFF) or (0xC3 <= kind <= 0xCF and kind not in (0xC4, 0xCC)):
             return None
         at += 2 + length
     return None
 
 
-def _png(data: bytes) -> PictureHeader | None:
+def _png(data: bytes) -> _Read | None:
     width, height = (int.from_bytes(data[n : n + 4], "big") for n in (16, 20))
     at, names = 8, []
     while at + 8 <= len(data):
@@ -83,10 +111,11 @@ def _png(data: bytes) -> PictureHeader | None:
     if not {b"tRNS", b"acTL"}.isdisjoint(names):
         return None
     dtype = _UINT16 if depth == 16 else _UINT8
-    return PictureHeader("imagecodecs_png", (height, width, *_CHANNELS_OF_PNG[color]), dtype)
+    shape = (height, width, *_CHANNELS_OF_PNG[color])
+    return PictureHeader("imagecodecs_png", shape, dtype), at + 8
 
 
-def _webp(data: bytes) -> PictureHeader | None:
+def _webp(data: bytes) -> _Read | None:
     if data[8:12] != b"WEBP" or len(data) < 30:
         return None
     kind = data[12:16]
@@ -99,24 +128,24 @@ def _webp(data: bytes) -> PictureHeader | None:
         shape = (height, width, 3)
     else:
         return None
-    return PictureHeader("imagecodecs_webp", shape, _UINT8)
+    return PictureHeader("imagecodecs_webp", shape, _UINT8), 30
 
 
-_READERS: dict[bytes, Callable[[bytes], PictureHeader | None]] = {
+_READERS: dict[bytes, Callable[[bytes], _Read | None]] = {
     b"\xff\xd8": _jpeg,
     b"\x89P": _png,
     b"RI": _webp,
 }
 
 
-def as_chunks(files: Sequence[Path], header: PictureHeader, *, stacked: bool) -> Encoded:
+def as_chunks(files: Sequence[str], header: PictureHeader, *, stacked: bool) -> Encoded:
     """The files as chunks, byte for byte."""
     outer = (1,) if stacked else ()
     rest = (0,) * len(header.shape)
 
     def find(coords: tuple[int, ...]) -> Part | None:
-        path = files[coords[0] if stacked else 0]
-        value = path.read_bytes()
+        with open(files[coords[0] if stacked else 0], "rb") as opened:
+            value = opened.read()
         return Part(coords, 0, len(value), value)
 
     def listed() -> Iterator[Part]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import math
 import os
 import re
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix._engine import SYSTEM, versions_of
 from zarrix._errors import ConversionError
 from zarrix._runtime.system import NOT_INHERITED, UNBLOCKED, read_at, read_into_at
 
@@ -33,6 +33,8 @@ __all__ = [
     "Source",
     "SourceArray",
     "UnkeptError",
+    "absolute",
+    "identities_of",
     "identity_of",
     "natural",
 ]
@@ -83,7 +85,7 @@ class Encoded:
     file: OpenFile
     listed: Callable[[], Iterator[Part]]
     find: Callable[[tuple[int, ...]], Part | None]
-    files: Sequence[tuple[tuple[int, ...], Path]] = ()
+    files: Sequence[tuple[tuple[int, ...], str]] = ()
 
     def parts(self) -> Iterator[Part]:
         """The chunks that are stored.
@@ -217,13 +219,21 @@ class Source:
 
     def check(self) -> None:
         """Raise `ConversionError` if a file has changed since the source was opened."""
-        for seen in self.identity:
+        folders = [seen for seen in self.identity if len(seen) == 3]
+        files = [seen for seen in self.identity if len(seen) > 3]
+        try:
+            now = [[*(found or ())][:3] for found in _versions([seen[0] for seen in files])]
+        except OSError:
+            now = [[] for _ in files]
+        changed = [seen[0] for seen, version in zip(files, now, strict=True) if version != seen[1:]]
+        for seen in () if changed else folders:
             try:
-                same = identity_of(seen[0], *seen[2:3] if len(seen) == 3 else ()) == seen
+                is_same = identity_of(seen[0], seen[2]) == seen
             except OSError:
-                same = False
-            if not same:
-                raise ConversionError(f"{seen[0]} has changed while it was read")
+                is_same = False
+            changed += [] if is_same else [seen[0]]
+        if changed:
+            raise ConversionError(f"{changed[0]} has changed while it was read")
 
     def __enter__(self) -> Source:
         return self
@@ -248,27 +258,73 @@ def identity_of(path: str | os.PathLike[str], depth: int | None = None) -> list[
         below = os.path.relpath(folder, path)
         if depth is not None and (0 if below == "." else below.count(os.sep) + 1) >= depth - 1:
             inside.clear()
-        for name in sorted(files):
-            file = os.path.join(folder, name)
-            with contextlib.suppress(FileNotFoundError):
-                itself = of_target = os.lstat(file)
-                if stat.S_ISLNK(itself.st_mode):
-                    of_target = os.stat(file)
-                told = [below, name, *_version(itself), *_version(of_target)]
-                digest.update(json.dumps(told).encode())
+        files.sort()
+        paths = [os.path.join(folder, name) for name in files]
+        for name, file, itself in zip(files, paths, _versions(paths, follows=False), strict=True):
+            if itself is None:
+                continue
+            told = f"{below}\0{name}\0{itself}"
+            if not itself[-1]:
+                # What a link leads to counts, too.
+                with contextlib.suppress(FileNotFoundError):
+                    told += str(_version(os.stat(file)))
+            digest.update(told.encode("utf-8", "surrogatepass"))
     return [shown, digest.hexdigest(), depth]
 
 
-def names_below(
-    folder: str | os.PathLike[str], files: Iterable[str | os.PathLike[str]]
-) -> list[str]:
-    """The paths of files below a folder; those of their own folders are found once."""
+def identities_of(paths: Sequence[str]) -> list[list[Any] | None]:
+    """What `identity_of` says of each of many files, in one call; None for those that are not there
+    or not regular files.
+    """
+    return [
+        [path, *found[:3]] if found is not None and found[3] else None
+        for path, found in zip(absolute(paths), _versions(paths), strict=True)
+    ]
+
+
+def _versions(
+    paths: Sequence[str | os.PathLike[str]], *, follows: bool = True
+) -> list[tuple[int, int, int, bool] | None]:
+    """The version of each file, or of a link itself, and whether it is a regular file."""
+    if SYSTEM != "windows":
+        return versions_of(paths, follows=follows)
+    # There, the time of the last change is that of the creation in Python.
+    found: list[tuple[int, int, int, bool] | None] = []
+    for path in paths:
+        try:
+            status = os.stat(path, follow_symlinks=follows)
+        except FileNotFoundError:
+            found.append(None)
+        else:
+            size, modified, changed = _version(status)
+            found.append((size, modified, changed, stat.S_ISREG(status.st_mode)))
+    return found
+
+
+def absolute(files: Iterable[str]) -> list[str]:
+    """The absolute paths of files; their folders are looked up once."""
+    return _from_folders(files, lambda folder: os.path.join(os.path.abspath(folder), ""))
+
+
+def names_below(folder: str, files: Iterable[str]) -> list[str]:
+    """The paths of files below a folder; their own folders are compared once."""
+
+    def below(other: str) -> str:
+        path = os.path.relpath(other, folder)
+        return "" if path == "." else path + os.sep
+
+    return _from_folders(files, below)
+
+
+def _from_folders(files: Iterable[str], prefix_of: Callable[[str], str]) -> list[str]:
+    """Each file with another text for the folder before its name."""
     found, known = [], dict[str, str]()
     for file in files:
-        above, name = os.path.split(file)
+        above, between, name = file.rpartition(os.sep)
+        if name in ("", ".", "..") or os.altsep is not None:
+            above, name = os.path.split(os.path.abspath(file))
         if above not in known:
-            below = os.path.relpath(above or ".", folder)
-            known[above] = "" if below == "." else below + os.sep
+            known[above] = prefix_of(above or between or ".")
         found.append(known[above] + name)
     return found
 

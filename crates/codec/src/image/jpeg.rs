@@ -14,7 +14,8 @@ use crate::bounded;
 use crate::codec::{Codec, EncodedSize, Picture};
 use crate::error::{CodecError, Result};
 use crate::image::jpeg_bands::{Bands, Cut};
-use crate::memory::{Grow, Refused};
+use crate::image::pixels::{Pixels, decode_bounded, outside};
+use crate::memory::Refused;
 use crate::scratch::Scratch;
 
 const NAME: &str = "jpeg";
@@ -37,10 +38,8 @@ pub(crate) enum Space {
 /// What a chunk is, and how it is encoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) height: u32,
-    pub(crate) width: u32,
-    /// 1 or 3.
-    pub(crate) channels: u32,
+    /// Those of the stream, of 1 or 3 channels.
+    pub(crate) pixels: Pixels,
     /// 0 to 100.
     pub(crate) quality: i32,
     /// Pixels across and down for each sample of color.
@@ -137,10 +136,6 @@ fn text(message: &[u8; MESSAGE]) -> String {
 }
 
 impl Jpeg {
-    fn bytes(&self) -> usize {
-        self.0.rows() * self.0.row_bytes()
-    }
-
     /// Decodes a window of a stream of `height` rows to `out`, with the chunk's bytes of a row from
     /// one row to the next.
     fn decode(
@@ -152,19 +147,20 @@ impl Jpeg {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let settings = &self.0;
-        let stride = settings.row_bytes();
+        let Pixels { width, channels, .. } = settings.pixels;
+        let stride = settings.decoded().row_bytes();
         let (rows, columns) = (window.rows.len(), window.columns.len());
-        let reached = (rows.saturating_sub(1)) * stride + columns * settings.channels as usize;
+        let reached = (rows.saturating_sub(1)) * stride + columns * channels as usize;
         if rows == 0 || columns == 0 || reached > out.len() {
-            return Err(CodecError::corrupt(NAME, "the part is outside of the picture"));
+            return Err(outside(NAME));
         }
         let read = Read {
             pieces: pieces.as_ptr(),
             n_pieces: pieces.len(),
             tables: Piece::of(&settings.tables),
-            width: settings.width,
+            width,
             height: height as u32,
-            channels: settings.channels,
+            channels,
             stored_space: settings.stored_space.map_or(-1, |space| space as i32),
             space: settings.space as i32,
             first_restart: first_restart as i32,
@@ -184,7 +180,7 @@ impl Jpeg {
         let status = unsafe { zarrix_jpeg_decode(&raw const read, message.as_mut_ptr().cast()) };
         match status {
             0 => Ok(()),
-            2 => Err(CodecError::Memory(Refused { bytes: self.bytes() })),
+            2 => Err(CodecError::Memory(Refused { bytes: settings.decoded().bytes() })),
             3 => Err(CodecError::Interrupted),
             _ => Err(CodecError::corrupt(NAME, text(&message))),
         }
@@ -197,7 +193,7 @@ impl Jpeg {
         out: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let height = self.0.height as usize;
+        let height = self.0.pixels.height as usize;
         if !self.0.header.is_empty() {
             let pieces = [&self.0.header, src, &END_OF_IMAGE].map(Piece::of);
             return self.decode(&pieces, (height, 0), window, out, scratch);
@@ -216,14 +212,15 @@ impl Jpeg {
 
     /// The bands for `rows`, if they are less than the picture.
     fn cut(&self, src: &[u8], rows: &Range<usize>) -> Option<(Bands, Cut)> {
-        let height = self.0.height as usize;
+        let height = self.0.pixels.height as usize;
         if rows.len() == height || self.0.reduction > 1 {
             return None;
         }
         let bands = Bands::of(src)?;
         // Another height or width than that of the chunk is an error of the whole stream.
         let stated = [bands.height_at, bands.height_at + 2].map(|at| src.get(at..at + 2));
-        let expected = [self.0.height, self.0.width].map(|side| (side as u16).to_be_bytes());
+        let expected =
+            [self.0.pixels.height, self.0.pixels.width].map(|side| (side as u16).to_be_bytes());
         if stated != [Some(expected[0].as_slice()), Some(expected[1].as_slice())] {
             return None;
         }
@@ -233,25 +230,20 @@ impl Jpeg {
 }
 
 impl Settings {
-    /// Rows and columns that are decoded.
-    fn rows(&self) -> usize {
-        self.height.div_ceil(self.reduction) as usize
-    }
-
-    fn columns(&self) -> usize {
-        self.width.div_ceil(self.reduction) as usize
-    }
-
-    fn row_bytes(&self) -> usize {
-        self.columns() * self.channels as usize
+    /// The pixels of the chunk: as many as the stream has, or those of a smaller picture.
+    fn decoded(&self) -> Pixels {
+        let Pixels { height, width, .. } = self.pixels;
+        let [height, width] = [height, width].map(|side| side.div_ceil(self.reduction));
+        Pixels { height, width, ..self.pixels }
     }
 
     /// More than any stream of this encoder: 6 bytes for each pixel of whole MCUs, as libjpeg-turbo
     /// states, and markers.
     fn most_encoded(&self) -> usize {
         let whole = |side: u32| (side as usize).next_multiple_of(32);
-        let pixels = whole(self.width).saturating_mul(whole(self.height));
-        pixels.saturating_mul(2 * self.channels as usize).saturating_add(4096)
+        let Pixels { height, width, channels, .. } = self.pixels;
+        let pixels = whole(width).saturating_mul(whole(height));
+        pixels.saturating_mul(2 * channels as usize).saturating_add(4096)
     }
 }
 
@@ -265,17 +257,7 @@ impl Codec for Jpeg {
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        let (height, width, channels) = (self.0.rows(), self.0.columns(), self.0.channels);
-        if decoded_bytes == self.bytes() {
-            return Ok(());
-        }
-        Err(CodecError::Configuration {
-            codec: NAME.to_owned(),
-            reason: format!(
-                "a chunk of {decoded_bytes} bytes is not a picture of {height} x {width} x \
-                 {channels}"
-            ),
-        })
+        self.0.decoded().check_decoded(NAME, decoded_bytes)
     }
 
     fn reads_source_once(&self) -> bool {
@@ -299,15 +281,16 @@ impl Codec for Jpeg {
             return Err(CodecError::Encode { codec: NAME, reason });
         }
         scratch.poll()?;
-        let gray = settings.channels == 1;
+        let Pixels { height, width, channels, .. } = settings.pixels;
+        let gray = channels == 1;
         let stored = settings.stored_space.unwrap_or(if gray { Space::Gray } else { Space::YCbCr });
         let most = settings.most_encoded();
         let done = bounded::grow(dst, src.len() / 2 + 4096, most, |out| {
             let mut write = Write {
                 pixels: src.as_ptr(),
-                width: settings.width,
-                height: settings.height,
-                channels: settings.channels,
+                width,
+                height,
+                channels,
                 stored_space: stored as i32,
                 space: settings.space as i32,
                 quality: settings.quality,
@@ -336,12 +319,10 @@ impl Codec for Jpeg {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let (height, width) = (self.0.rows(), self.0.columns());
-        if dst.len() != self.bytes() {
-            let reason = format!("{} bytes are not {height} x {width} pixels", dst.len());
-            return Err(CodecError::corrupt(NAME, reason));
-        }
-        self.decode_window(src, &Window { rows: 0..height, columns: 0..width }, dst, scratch)
+        let pixels = self.0.decoded();
+        pixels.check_room(NAME, dst.len())?;
+        let (rows, columns) = (0..pixels.height as usize, 0..pixels.width as usize);
+        self.decode_window(src, &Window { rows, columns }, dst, scratch)
     }
 
     fn decode_bounded(
@@ -351,17 +332,13 @@ impl Codec for Jpeg {
         dst: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if self.bytes() > limit_bytes {
-            return Err(bounded::too_long(NAME, limit_bytes));
-        }
-        dst.set_length(self.bytes())?;
-        self.decode_into(src, dst, scratch)
+        decode_bounded((self, NAME), self.0.decoded().bytes(), src, (limit_bytes, dst), scratch)
     }
 }
 
 impl Picture for Jpeg {
     fn row_bytes(&self) -> usize {
-        self.0.row_bytes()
+        self.0.decoded().row_bytes()
     }
 
     fn decode_part(
@@ -372,12 +349,10 @@ impl Picture for Jpeg {
         dst: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let pixel = self.0.channels as usize;
+        let pixel = self.0.pixels.channels as usize;
         let columns = bytes.start / pixel..bytes.end.div_ceil(pixel);
-        let at = rows.start * self.0.row_bytes() + columns.start * pixel;
-        let Some(out) = dst.get_mut(at..) else {
-            return Err(CodecError::corrupt(NAME, "the part is outside of the picture"));
-        };
+        let at = rows.start * self.row_bytes() + columns.start * pixel;
+        let Some(out) = dst.get_mut(at..) else { return Err(outside(NAME)) };
         self.decode_window(src, &Window { rows, columns }, out, scratch)
     }
 }

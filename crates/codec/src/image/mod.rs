@@ -2,5 +2,6 @@
 
 pub(crate) mod jpeg;
 pub(crate) mod jpeg_bands;
+pub(crate) mod pixels;
 pub(crate) mod png;
 pub(crate) mod webp;

@@ -12,9 +12,9 @@ use png::{
     Filter, Limits, Reader, Transformations,
 };
 
-use crate::bounded;
 use crate::codec::{Codec, EncodedSize, Picture};
 use crate::error::{CodecError, Result};
+use crate::image::pixels::{Pixels, decode_bounded, outside};
 use crate::memory::{self, Grow};
 use crate::scratch::Scratch;
 
@@ -27,12 +27,7 @@ const ROOM: usize = 1 << 20;
 /// What a chunk is, and how it is encoded.
 #[derive(Clone, Debug)]
 pub(crate) struct PngSettings {
-    pub(crate) height: u32,
-    pub(crate) width: u32,
-    /// 1 to 4: gray, with alpha, RGB, with alpha.
-    pub(crate) channels: u32,
-    /// Bytes of a sample: 1 or 2.
-    pub(crate) sample: u32,
+    pub(crate) pixels: Pixels,
     /// 0 to 9.
     pub(crate) level: u8,
 }
@@ -71,16 +66,8 @@ impl Write for Appended<'_> {
 }
 
 impl PngSettings {
-    fn row(&self) -> usize {
-        self.width as usize * self.channels as usize * self.sample as usize
-    }
-
-    fn bytes(&self) -> usize {
-        self.height as usize * self.row()
-    }
-
     fn color(&self) -> ColorType {
-        match self.channels {
+        match self.pixels.channels {
             1 => ColorType::Grayscale,
             2 => ColorType::GrayscaleAlpha,
             3 => ColorType::Rgb,
@@ -89,27 +76,25 @@ impl PngSettings {
     }
 
     fn depth(&self) -> BitDepth {
-        if self.sample == 2 { BitDepth::Sixteen } else { BitDepth::Eight }
+        if self.pixels.sample == 2 { BitDepth::Sixteen } else { BitDepth::Eight }
     }
 }
 
 impl Png {
     /// A decoder whose header is that of the chunk.
     fn reader<'a>(&self, src: &'a [u8]) -> Result<Reader<Cursor<&'a [u8]>>> {
-        let PngSettings { height, width, .. } = self.0;
+        let pixels = self.0.pixels;
         let mut options = DecodeOptions::default();
         options.set_ignore_text_chunk(true);
         options.set_ignore_iccp_chunk(true);
         options.set_skip_ancillary_crc_failures(false);
         options.set_ignore_adler32(false);
         let mut decoder = Decoder::new_with_options(Cursor::new(src), options);
-        decoder.set_limits(Limits { bytes: 4 * self.0.row() + ROOM });
+        decoder.set_limits(Limits { bytes: 4 * pixels.row_bytes() + ROOM });
         decoder.set_transformations(Transformations::EXPAND);
         let stated = decoder.read_header_info().map_err(corrupt)?.size();
-        if stated != (width, height) {
-            let reason =
-                format!("is {} x {} pixels, and the chunk {width} x {height}", stated.0, stated.1);
-            return Err(CodecError::corrupt(NAME, reason));
+        if stated != (pixels.width, pixels.height) {
+            return Err(pixels.of_other_size(NAME, stated));
         }
         let reader = decoder.read_info().map_err(corrupt)?;
         let (color, depth) = reader.output_color_type();
@@ -118,7 +103,7 @@ impl Png {
                 "has {} channels of {} bits, and the chunk {} of {}",
                 color.samples(),
                 depth as u8,
-                self.0.channels,
+                pixels.channels,
                 self.0.depth() as u8
             );
             return Err(CodecError::corrupt(NAME, reason));
@@ -134,7 +119,7 @@ impl Png {
         dst: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let length = self.0.row();
+        let length = self.0.pixels.row_bytes();
         let mut spare = memory::zeros(length)?;
         for row in 0..rows.end {
             if row.is_multiple_of(POLL_ROWS) {
@@ -145,7 +130,7 @@ impl Png {
             if reader.read_row(out).map_err(corrupt)?.is_none() {
                 return Err(CodecError::corrupt(NAME, "has fewer rows than its header says"));
             }
-            if wanted && self.0.sample == 2 {
+            if wanted && self.0.pixels.sample == 2 {
                 swap(out);
             }
         }
@@ -160,23 +145,12 @@ impl Codec for Png {
 
     fn encoded_size(&self, decoded_bytes: usize) -> EncodedSize {
         // A byte for each row, what deflate adds to what it cannot compress, and the header.
-        let rows = decoded_bytes + self.0.height as usize;
+        let rows = decoded_bytes + self.0.pixels.height as usize;
         EncodedSize::AtMost(rows + rows / 8 + 4096)
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        let PngSettings { height, width, channels, sample, .. } = self.0;
-        if decoded_bytes == self.0.bytes() {
-            return Ok(());
-        }
-        Err(CodecError::Configuration {
-            codec: NAME.to_owned(),
-            reason: format!(
-                "a chunk of {decoded_bytes} bytes is not a picture of {height} x {width} x \
-                 {channels}, of {} bits",
-                8 * sample
-            ),
-        })
+        self.0.pixels.check_decoded(NAME, decoded_bytes)
     }
 
     fn picture(&self) -> Option<&dyn Picture> {
@@ -191,7 +165,7 @@ impl Codec for Png {
             codec: NAME,
             reason: error.to_string(),
         };
-        let mut encoder = Encoder::new(Appended(dst), self.0.width, self.0.height);
+        let mut encoder = Encoder::new(Appended(dst), self.0.pixels.width, self.0.pixels.height);
         encoder.set_color(self.0.color());
         encoder.set_depth(self.0.depth());
         encoder.set_filter(Filter::Adaptive);
@@ -200,7 +174,7 @@ impl Codec for Png {
             level => DeflateCompression::Level(level),
         });
         let mut writer = encoder.write_header().map_err(refused)?;
-        if self.0.sample == 1 {
+        if self.0.pixels.sample == 1 {
             writer.write_image_data(src).map_err(refused)?;
         } else {
             let mut swapped = memory::copied(src)?;
@@ -211,19 +185,16 @@ impl Codec for Png {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let PngSettings { height, width, .. } = self.0;
-        if dst.len() != self.0.bytes() {
-            let reason = format!("{} bytes are not {height} x {width} pixels", dst.len());
-            return Err(CodecError::corrupt(NAME, reason));
-        }
+        let pixels = self.0.pixels;
+        pixels.check_room(NAME, dst.len())?;
         let mut reader = self.reader(src)?;
         if reader.info().interlaced {
             reader.next_frame(dst).map_err(corrupt)?;
-            if self.0.sample == 2 {
+            if pixels.sample == 2 {
                 swap(dst);
             }
         } else {
-            self.decode_rows(&mut reader, 0..height as usize, dst, scratch)?;
+            self.decode_rows(&mut reader, 0..pixels.height as usize, dst, scratch)?;
         }
         // The rest of the stream, so that a cut or a damaged end is an error.
         reader.finish().map_err(corrupt)
@@ -236,17 +207,13 @@ impl Codec for Png {
         dst: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if self.0.bytes() > limit_bytes {
-            return Err(bounded::too_long(NAME, limit_bytes));
-        }
-        dst.set_length(self.0.bytes())?;
-        self.decode_into(src, dst, scratch)
+        decode_bounded((self, NAME), self.0.pixels.bytes(), src, (limit_bytes, dst), scratch)
     }
 }
 
 impl Picture for Png {
     fn row_bytes(&self) -> usize {
-        self.0.row()
+        self.0.pixels.row_bytes()
     }
 
     /// The rows above are decoded, too, and those below are not.
@@ -258,15 +225,15 @@ impl Picture for Png {
         dst: &mut [u8],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if rows.end >= self.0.height as usize || rows.start > rows.end {
+        if rows.end >= self.0.pixels.height as usize || rows.start > rows.end {
             return self.decode_into(src, dst, scratch);
         }
         let mut reader = self.reader(src)?;
         if reader.info().interlaced {
             return self.decode_into(src, dst, scratch);
         }
-        if dst.len() != self.0.bytes() {
-            return Err(CodecError::corrupt(NAME, "the part is outside of the picture"));
+        if dst.len() != self.0.pixels.bytes() {
+            return Err(outside(NAME));
         }
         self.decode_rows(&mut reader, rows, dst, scratch)
     }

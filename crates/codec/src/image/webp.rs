@@ -7,9 +7,9 @@ use std::ffi::{c_int, c_void};
 
 use libwebp_sys as webp;
 
-use crate::bounded;
 use crate::codec::{Codec, EncodedSize};
 use crate::error::{CodecError, Result};
+use crate::image::pixels::{Pixels, decode_bounded};
 use crate::memory::{self, Grow, Refused};
 use crate::scratch::Scratch;
 
@@ -18,10 +18,8 @@ const NAME: &str = "webp";
 /// What a chunk is, and how it is encoded.
 #[derive(Clone, Debug)]
 pub(crate) struct WebpSettings {
-    pub(crate) height: u32,
-    pub(crate) width: u32,
-    /// 3 or 4.
-    pub(crate) channels: u32,
+    /// Of 3 or 4 channels.
+    pub(crate) pixels: Pixels,
     pub(crate) lossless: bool,
     /// 0 to 100: the quality of a lossy stream, the effort for a lossless one.
     pub(crate) quality: f32,
@@ -72,22 +70,12 @@ fn other_version<T>((): ()) -> Result<T> {
     Err(CodecError::Unsupported { codec: NAME, reason: "libwebp has another version".to_owned() })
 }
 
-impl WebpSettings {
-    fn row(&self) -> usize {
-        self.width as usize * self.channels as usize
-    }
-
-    fn bytes(&self) -> usize {
-        self.height as usize * self.row()
-    }
-}
-
 impl Webp {
     fn failed(&self, status: webp::VP8StatusCode) -> CodecError {
         let reason = match status {
             // libwebp says so of damaged alpha, too. It asks for a few times the picture.
             webp::VP8StatusCode::VP8_STATUS_OUT_OF_MEMORY => {
-                match memory::with_room::<u8>(self.0.bytes().saturating_mul(4)) {
+                match memory::with_room::<u8>(self.0.pixels.bytes().saturating_mul(4)) {
                     Err(refused) => return CodecError::Memory(refused),
                     Ok(_) => "the stream is damaged",
                 }
@@ -102,19 +90,20 @@ impl Webp {
 
     /// Compares the header with the chunk.
     fn check_header(&self, src: &[u8], features: &mut webp::WebPBitstreamFeatures) -> Result<()> {
-        let WebpSettings { height, width, channels, drops_alpha, .. } = self.0;
+        let WebpSettings { pixels, drops_alpha, .. } = self.0;
         // SAFETY: the bytes are those of `src`, and the result has the type that is filled.
         let status = unsafe { webp::WebPGetFeatures(src.as_ptr(), src.len(), features) };
         if status != webp::VP8StatusCode::VP8_STATUS_OK {
             return Err(self.failed(status));
         }
-        let reason = if (features.width, features.height) != (width as c_int, height as c_int) {
-            let (stated_width, stated_height) = (features.width, features.height);
-            format!("is {stated_width} x {stated_height} pixels, and the chunk {width} x {height}")
-        } else if features.has_animation != 0 {
-            "is an animation".to_owned()
-        } else if features.has_alpha != 0 && channels == 3 && !drops_alpha {
-            "has 4 channels, and the chunk 3".to_owned()
+        let stated = (features.width, features.height);
+        if stated != (pixels.width as c_int, pixels.height as c_int) {
+            return Err(pixels.of_other_size(NAME, stated));
+        }
+        let reason = if features.has_animation != 0 {
+            "is an animation"
+        } else if features.has_alpha != 0 && pixels.channels == 3 && !drops_alpha {
+            "has 4 channels, and the chunk 3"
         } else {
             return Ok(());
         };
@@ -141,17 +130,7 @@ impl Codec for Webp {
     }
 
     fn check_decoded(&self, decoded_bytes: usize) -> Result<()> {
-        let WebpSettings { height, width, channels, .. } = self.0;
-        if decoded_bytes == self.0.bytes() {
-            return Ok(());
-        }
-        Err(CodecError::Configuration {
-            codec: NAME.to_owned(),
-            reason: format!(
-                "a chunk of {decoded_bytes} bytes is not a picture of {height} x {width} x \
-                 {channels}"
-            ),
-        })
+        self.0.pixels.check_decoded(NAME, decoded_bytes)
     }
 
     fn is_lossy(&self) -> bool {
@@ -165,16 +144,17 @@ impl Codec for Webp {
         let mut out = Written { bytes: std::mem::take(dst), refused: false };
         out.bytes.clear();
         let mut picture = Owned(webp::WebPPicture::new().or_else(other_version)?);
-        picture.0.width = self.0.width as c_int;
-        picture.0.height = self.0.height as c_int;
+        let pixels = self.0.pixels;
+        picture.0.width = pixels.width as c_int;
+        picture.0.height = pixels.height as c_int;
         picture.0.use_argb = config.lossless;
         picture.0.writer = Some(write);
         picture.0.custom_ptr = (&raw mut out).cast::<c_void>();
-        let stride = self.0.row() as c_int;
+        let stride = pixels.row_bytes() as c_int;
         // SAFETY: `src` has the rows of the size that was compared above; `out` outlives the calls,
         // and nothing else touches it during them.
         let done = unsafe {
-            let import = if self.0.channels == 4 {
+            let import = if pixels.channels == 4 {
                 webp::WebPPictureImportRGBA
             } else {
                 webp::WebPPictureImportRGB
@@ -188,30 +168,27 @@ impl Codec for Webp {
             _ if done => Ok(()),
             webp::WebPEncodingError::VP8_ENC_ERROR_OUT_OF_MEMORY
             | webp::WebPEncodingError::VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY => {
-                Err(CodecError::Memory(Refused { bytes: self.0.bytes() }))
+                Err(CodecError::Memory(Refused { bytes: pixels.bytes() }))
             }
-            _ if out.refused => Err(CodecError::Memory(Refused { bytes: self.0.bytes() })),
+            _ if out.refused => Err(CodecError::Memory(Refused { bytes: pixels.bytes() })),
             other => Err(CodecError::Encode { codec: NAME, reason: format!("{other:?}") }),
         }
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()> {
-        let WebpSettings { height, width, channels, .. } = self.0;
-        if dst.len() != self.0.bytes() {
-            let reason = format!("{} bytes are not {height} x {width} pixels", dst.len());
-            return Err(CodecError::corrupt(NAME, reason));
-        }
+        let pixels = self.0.pixels;
+        pixels.check_room(NAME, dst.len())?;
         scratch.poll()?;
         let mut config = webp::WebPDecoderConfig::new().or_else(other_version)?;
         self.check_header(src, &mut config.input)?;
-        config.output.colorspace = match channels {
+        config.output.colorspace = match pixels.channels {
             4 => webp::WEBP_CSP_MODE::MODE_RGBA,
             _ => webp::WEBP_CSP_MODE::MODE_RGB,
         };
         config.output.is_external_memory = 1;
         config.output.u.RGBA = webp::WebPRGBABuffer {
             rgba: dst.as_mut_ptr(),
-            stride: self.0.row() as c_int,
+            stride: pixels.row_bytes() as c_int,
             size: dst.len(),
         };
         // SAFETY: the bytes are those of `src`; the output is `dst`, of the size that its fields say.
@@ -229,10 +206,6 @@ impl Codec for Webp {
         dst: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if self.0.bytes() > limit_bytes {
-            return Err(bounded::too_long(NAME, limit_bytes));
-        }
-        dst.set_length(self.0.bytes())?;
-        self.decode_into(src, dst, scratch)
+        decode_bounded((self, NAME), self.0.pixels.bytes(), src, (limit_bytes, dst), scratch)
     }
 }

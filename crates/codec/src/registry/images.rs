@@ -12,6 +12,7 @@ use super::row::Input;
 use crate::codec::Codec;
 use crate::error::Result;
 use crate::image::jpeg::{Jpeg, Settings, Space};
+use crate::image::pixels::Pixels;
 use crate::image::png::{Png, PngSettings};
 use crate::image::webp::{Webp, WebpSettings};
 
@@ -46,6 +47,12 @@ fn side(options: &Options<'_>, key: &str, limit: usize) -> Result<u32> {
         length if (1..=limit).contains(&length) => Ok(length as u32),
         _ => Err(options.wrong(key, &format!("1 to {limit}"))),
     }
+}
+
+/// The pixels of a chunk of 8 bits a sample.
+fn pixels(options: &Options<'_>, channels: u32, longest: usize) -> Result<Pixels> {
+    let height = side(options, "height", longest)?;
+    Ok(Pixels { height, width: side(options, "width", longest)?, channels, sample: 1 })
 }
 
 /// A whole number from `least` to `limit`.
@@ -100,9 +107,7 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
     };
     Ok(Arc::new(Jpeg(Settings {
         reduction,
-        height: side(options, "height", MOST_OF_JPEG)?,
-        width: side(options, "width", MOST_OF_JPEG)?,
-        channels,
+        pixels: pixels(options, channels, MOST_OF_JPEG)?,
         quality,
         subsampling,
         optimize: options.flag("optimize", false)?,
@@ -114,20 +119,18 @@ pub(super) fn jpeg(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec
 }
 
 pub(super) fn png(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    let channels = within(options, "channels", 1, 1, 4)? as u32;
+    let sample = within(options, "sample", 1, 1, 2)? as u32;
     Ok(Arc::new(Png(PngSettings {
-        height: side(options, "height", MOST_OF_PNG)?,
-        width: side(options, "width", MOST_OF_PNG)?,
-        channels: within(options, "channels", 1, 1, 4)? as u32,
-        sample: within(options, "sample", 1, 1, 2)? as u32,
+        pixels: Pixels { sample, ..pixels(options, channels, MOST_OF_PNG)? },
         level: within(options, "level", 6, 0, 9)? as u8,
     })))
 }
 
 pub(super) fn webp(options: &Options<'_>, _input: Input) -> Result<Arc<dyn Codec>> {
+    let channels = within(options, "channels", 3, 3, 4)? as u32;
     Ok(Arc::new(Webp(WebpSettings {
-        height: side(options, "height", MOST_OF_WEBP)?,
-        width: side(options, "width", MOST_OF_WEBP)?,
-        channels: within(options, "channels", 3, 3, 4)? as u32,
+        pixels: pixels(options, channels, MOST_OF_WEBP)?,
         lossless: options.flag("lossless", true)?,
         quality: within(options, "quality", 75, 0, 100)? as f32,
         method: within(options, "method", 4, 0, 6)?,

@@ -2,6 +2,7 @@
 //! opened by, and operations on complete stored values.
 
 pub(crate) mod fetch;
+pub(crate) mod files;
 pub(crate) mod io;
 pub(crate) mod listing;
 pub(crate) mod metadata;

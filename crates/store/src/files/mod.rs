@@ -2,5 +2,6 @@
 //! stores.
 
 pub(crate) mod directory;
+pub(crate) mod outside;
 pub(crate) mod partial;
 pub(crate) mod paths;

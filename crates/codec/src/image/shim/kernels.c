@@ -36,30 +36,55 @@ enum {
 #define WITH_AVX2 __attribute__((target("avx2")))
 #define PAIR(a, b) _mm256_set1_epi32((int)(((unsigned)(uint16_t)(b) << 16) | (uint16_t)(a)))
 
-/* The lanes of two vectors in turn, with those of the upper half in the upper half. */
-WITH_AVX2 static inline __m256i paired(__m128i x, __m128i y) {
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi16(x, y)),
-                                 _mm_unpackhi_epi16(x, y), 1);
+/* The transformation has the eight vectors of a block in four registers: those numbered n and n + 4
+ * in the halves of the register n. Most time goes to moves of lanes, of which this needs the fewest. */
+
+/* The lanes of a half in turn: of its first four and its last four. */
+WITH_AVX2 static inline __m256i in_turn(__m256i x) {
+  const __m128i turn = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+  return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(turn));
+}
+
+/* The two lanes of 16 bits of each lane of 32, exchanged. */
+WITH_AVX2 static inline __m256i exchanged(__m256i x) {
+  const __m128i turn = _mm_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+  return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(turn));
 }
 
 /* A lane times 2^13, in 32 bits. */
 WITH_AVX2 static inline __m256i widen(__m128i x) {
-  return _mm256_srai_epi32(paired(_mm_setzero_si128(), x), 3);
+  return _mm256_slli_epi32(_mm256_cvtepi16_epi32(x), 13);
 }
 
-WITH_AVX2 static inline __m128i descaled(__m256i x, __m256i half, int bits) {
-  x = _mm256_srai_epi32(_mm256_add_epi32(x, half), bits);
-  return _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+/* Two vectors in 16 bits: the first four lanes of both, and then the last four. */
+WITH_AVX2 static inline __m256i descaled(__m256i x, __m256i y, __m256i half, int bits) {
+  return _mm256_packs_epi32(_mm256_srai_epi32(_mm256_add_epi32(x, half), bits),
+                            _mm256_srai_epi32(_mm256_add_epi32(y, half), bits));
 }
 
-/* One dimension of the inverse transformation: of columns, eight at a time. */
-WITH_AVX2 static inline void transform(__m128i v[8], int bits) {
+/* From vectors as `descaled` leaves them. */
+WITH_AVX2 static inline void transposed(__m256i v[4]) {
+  __m256i a = in_turn(v[0]), b = in_turn(v[1]), c = in_turn(v[2]), d = in_turn(v[3]);
+  __m256i ab = _mm256_unpacklo_epi32(a, b), cd = _mm256_unpacklo_epi32(c, d);
+  __m256i ab2 = _mm256_unpackhi_epi32(a, b), cd2 = _mm256_unpackhi_epi32(c, d);
+  v[0] = _mm256_unpacklo_epi64(ab, cd);
+  v[1] = _mm256_unpackhi_epi64(ab, cd);
+  v[2] = _mm256_unpacklo_epi64(ab2, cd2);
+  v[3] = _mm256_unpackhi_epi64(ab2, cd2);
+}
+
+/* One dimension of the inverse transformation, of columns, eight at a time; they become rows. */
+WITH_AVX2 static inline void transform(__m256i v[4], int bits) {
   const __m256i half = _mm256_set1_epi32(1 << (bits - 1));
-  const __m256i v26 = paired(v[2], v[6]), v71 = paired(v[7], v[1]), v53 = paired(v[5], v[3]);
-  const __m256i z34 = paired(_mm_add_epi16(v[7], v[3]), _mm_add_epi16(v[5], v[1]));
+  const __m256i v26 = in_turn(_mm256_permute4x64_epi64(v[2], 0xd8));
+  const __m256i v15 = _mm256_permute4x64_epi64(v[1], 0xd8);
+  const __m256i v73 = _mm256_permute4x64_epi64(v[3], 0x72);
+  const __m256i v71 = _mm256_unpacklo_epi16(v73, v15), v53 = _mm256_unpackhi_epi16(v15, v73);
+  const __m256i z34 = _mm256_add_epi16(v71, exchanged(v53));
+  const __m128i v0 = _mm256_castsi256_si128(v[0]), v4 = _mm256_extracti128_si256(v[0], 1);
   __m256i even2 = _mm256_madd_epi16(v26, PAIR(F_0_541, F_0_541 - F_1_847));
   __m256i even3 = _mm256_madd_epi16(v26, PAIR(F_0_541 + F_0_765, F_0_541));
-  __m256i even0 = widen(_mm_add_epi16(v[0], v[4])), even1 = widen(_mm_sub_epi16(v[0], v[4]));
+  __m256i even0 = widen(_mm_add_epi16(v0, v4)), even1 = widen(_mm_sub_epi16(v0, v4));
   __m256i t0 = _mm256_add_epi32(even0, even3), t3 = _mm256_sub_epi32(even0, even3);
   __m256i t1 = _mm256_add_epi32(even1, even2), t2 = _mm256_sub_epi32(even1, even2);
   __m256i w3 = _mm256_madd_epi16(z34, PAIR(F_1_175 - F_1_961, F_1_175));
@@ -72,50 +97,39 @@ WITH_AVX2 static inline void transform(__m128i v[8], int bits) {
   odd1 = _mm256_add_epi32(odd1, w4);
   odd2 = _mm256_add_epi32(odd2, w3);
   odd3 = _mm256_add_epi32(odd3, w4);
-  v[0] = descaled(_mm256_add_epi32(t0, odd3), half, bits);
-  v[7] = descaled(_mm256_sub_epi32(t0, odd3), half, bits);
-  v[1] = descaled(_mm256_add_epi32(t1, odd2), half, bits);
-  v[6] = descaled(_mm256_sub_epi32(t1, odd2), half, bits);
-  v[2] = descaled(_mm256_add_epi32(t2, odd1), half, bits);
-  v[5] = descaled(_mm256_sub_epi32(t2, odd1), half, bits);
-  v[3] = descaled(_mm256_add_epi32(t3, odd0), half, bits);
-  v[4] = descaled(_mm256_sub_epi32(t3, odd0), half, bits);
+  v[0] = descaled(_mm256_add_epi32(t0, odd3), _mm256_add_epi32(t1, odd2), half, bits);
+  v[1] = descaled(_mm256_add_epi32(t2, odd1), _mm256_add_epi32(t3, odd0), half, bits);
+  v[2] = descaled(_mm256_sub_epi32(t3, odd0), _mm256_sub_epi32(t2, odd1), half, bits);
+  v[3] = descaled(_mm256_sub_epi32(t1, odd2), _mm256_sub_epi32(t0, odd3), half, bits);
+  transposed(v);
 }
 
-WITH_AVX2 static inline void transposed(__m128i v[8]) {
-  __m128i a[8], b[8];
-  for (int n = 0; n < 4; n++) {
-    a[2 * n] = _mm_unpacklo_epi16(v[n], v[n + 4]);
-    a[2 * n + 1] = _mm_unpackhi_epi16(v[n], v[n + 4]);
-  }
-  for (int n = 0; n < 4; n++) {
-    b[2 * n] = _mm_unpacklo_epi16(a[n], a[n + 4]);
-    b[2 * n + 1] = _mm_unpackhi_epi16(a[n], a[n + 4]);
-  }
-  for (int n = 0; n < 4; n++) {
-    v[2 * n] = _mm_unpacklo_epi16(b[n], b[n + 4]);
-    v[2 * n + 1] = _mm_unpackhi_epi16(b[n], b[n + 4]);
-  }
-}
-
-WITH_AVX2 static inline __m128i factors_of(const ISLOW_MULT_TYPE *table) {
-  if (sizeof(ISLOW_MULT_TYPE) == 2) return _mm_loadu_si128((const __m128i *)table);
-  return _mm_packs_epi32(_mm_loadu_si128((const __m128i *)table),
-                         _mm_loadu_si128((const __m128i *)table + 1));
+/* The factors of a vector, and of that four later, in the halves. */
+WITH_AVX2 static inline __m256i factors_of(const ISLOW_MULT_TYPE *table) {
+  if (sizeof(ISLOW_MULT_TYPE) == 2)
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)table)),
+        _mm_loadu_si128((const __m128i *)(table + 32)), 1);
+  __m256i both = _mm256_packs_epi32(_mm256_loadu_si256((const __m256i *)table),
+                                    _mm256_loadu_si256((const __m256i *)(table + 32)));
+  return _mm256_permute4x64_epi64(both, 0xd8);
 }
 
 WITH_AVX2 static void inverse_dct(j_decompress_ptr info, jpeg_component_info *component, JCOEFPTR block,
                         JSAMPARRAY rows, JDIMENSION column) {
   (void)info;
   const ISLOW_MULT_TYPE *table = component->dct_table;
-  __m128i v[8], any = _mm_setzero_si128();
-  for (int n = 0; n < 8; n++) {
-    v[n] = _mm_loadu_si128((const __m128i *)(block + 8 * n));
-    if (n > 0) any = _mm_or_si128(any, v[n]);
-  }
-  /* The first row without its first element. */
-  __m128i rest = _mm_or_si128(any, _mm_srli_si128(v[0], 2));
-  if (_mm_movemask_epi8(_mm_cmpeq_epi8(rest, _mm_setzero_si128())) == 0xffff) {
+  const __m128i *at = (const __m128i *)block;
+  __m256i v[4];
+  for (int n = 0; n < 4; n++)
+    v[n] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(at + n)),
+                                   _mm_loadu_si128(at + n + 4), 1);
+  /* All but the first element. */
+  const __m256i others =
+      _mm256_setr_epi16(0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  __m256i any = _mm256_or_si256(_mm256_and_si256(v[0], others), v[1]);
+  any = _mm256_or_si256(any, _mm256_or_si256(v[2], v[3]));
+  if (_mm256_testz_si256(any, any)) {
     /* Only the mean is left: (mean * 4 + 16) / 32, as both passes give it. */
     int mean = (int16_t)(block[0] * table[0]);
     mean = (int16_t)(mean * 4);
@@ -124,16 +138,17 @@ WITH_AVX2 static void inverse_dct(j_decompress_ptr info, jpeg_component_info *co
     for (int n = 0; n < 8; n++) memset(rows[n] + column, mean, 8);
     return;
   }
-  for (int n = 0; n < 8; n++) v[n] = _mm_mullo_epi16(v[n], factors_of(table + 8 * n));
+  for (int n = 0; n < 4; n++) v[n] = _mm256_mullo_epi16(v[n], factors_of(table + 8 * n));
   transform(v, 11);
-  transposed(v);
   transform(v, 18);
-  transposed(v);
-  const __m128i center = _mm_set1_epi8((char)128);
-  for (int n = 0; n < 8; n += 2) {
-    __m128i two = _mm_add_epi8(_mm_packs_epi16(v[n], v[n + 1]), center);
-    _mm_storel_epi64((__m128i *)(rows[n] + column), two);
-    _mm_storel_epi64((__m128i *)(rows[n + 1] + column), _mm_srli_si128(two, 8));
+  const __m256i center = _mm256_set1_epi8((char)128);
+  for (int n = 0; n < 4; n += 2) {
+    __m256i four = _mm256_add_epi8(_mm256_packs_epi16(v[n], v[n + 1]), center);
+    __m128i below = _mm256_extracti128_si256(four, 1);
+    _mm_storel_epi64((__m128i *)(rows[n] + column), _mm256_castsi256_si128(four));
+    _mm_storeh_pd((double *)(rows[n + 1] + column), _mm_castsi128_pd(_mm256_castsi256_si128(four)));
+    _mm_storel_epi64((__m128i *)(rows[n + 4] + column), below);
+    _mm_storeh_pd((double *)(rows[n + 5] + column), _mm_castsi128_pd(below));
   }
 }
 
