@@ -373,10 +373,20 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_replaced_while_it_is_carried_is_there() {
+    // A directory with many files is carried by calls of its own.
+    for (files, times) in [(1, 400), (40, 200)] {
+        carry_beside_writers(files, times);
+    }
+}
+
+#[cfg(unix)]
+fn carry_beside_writers(files: usize, times: usize) {
     let folder = TestFolder::new();
     let source = folder.path("s");
     fs::create_dir_all(source.join("a")).unwrap();
-    fs::write(source.join("a/0"), b"value").unwrap();
+    for file in 0..files {
+        fs::write(source.join(format!("a/{file}")), b"value").unwrap();
+    }
     let space = KeySpace::of(1, "v2.");
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -384,13 +394,16 @@ fn a_file_that_is_replaced_while_it_is_carried_is_there() {
             let (source, done) = (&source, &done);
             scope.spawn(move || {
                 let new = source.join(format!("a/{writer}.new"));
-                while !done.load(Ordering::Relaxed) {
+                for file in (0..files).cycle() {
                     fs::write(&new, b"value").unwrap();
-                    fs::rename(&new, source.join("a/0")).unwrap();
+                    fs::rename(&new, source.join(format!("a/{file}"))).unwrap();
+                    if done.load(Ordering::Relaxed) {
+                        break;
+                    }
                 }
             });
         }
-        let carried: Vec<_> = (0..400)
+        let carried: Vec<_> = (0..times)
             .map(|number| {
                 let dest = folder.path(&format!("v{number}"));
                 let carrier = Carrier::new(Carry::Link, false);
@@ -400,12 +413,15 @@ fn a_file_that_is_replaced_while_it_is_carried_is_there() {
                 for inside in tree.enter(&walk, &visit)? {
                     tree.enter(&walk, &inside)?;
                 }
-                Ok::<_, StoreError>(fs::read(dest.join("a/0")).ok())
+                let value = |file| fs::read(dest.join(format!("a/{file}"))).ok();
+                Ok::<_, StoreError>((0..files).map(value).collect::<Vec<_>>())
             })
             .collect();
         done.store(true, Ordering::Relaxed);
-        for value in carried {
-            assert_eq!(value.unwrap().as_deref(), Some(&b"value"[..]));
+        for values in carried {
+            for value in values.unwrap() {
+                assert_eq!(value.as_deref(), Some(&b"value"[..]));
+            }
         }
     });
 }
