@@ -57,7 +57,7 @@ mod _engine {
     #[pymodule_export]
     use crate::means::{block_means, summarize};
     #[pymodule_export]
-    use crate::pages::Pages;
+    use crate::pages::{Pages, Walk};
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

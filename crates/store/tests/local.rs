@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use test_folder::TestFolder;
 #[cfg(unix)]
-use zarrix_store::{CarriedTree, Carrier, Carry, KeySpace, TreeTerms};
+use zarrix_store::{CarriedTree, Carrier, Carry, KeySpace, TreeTerms, Walk};
 use zarrix_store::{Durability, LocalStore, Store, StoreError};
 
 fn put(store: &LocalStore, key: &str, value: &[u8]) {
@@ -424,4 +424,44 @@ fn carry_beside_writers(files: usize, times: usize) {
             }
         }
     });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_walk_lists_files_in_the_order_of_keys_and_ends_pages_at_links() {
+    let folder = TestFolder::new();
+    let top = folder.path("s");
+    for name in ["a/x", "a-b/x", "a.c", "a0", "z/zarr.json", "z/0", "d.partial", "b\\c"] {
+        let path = top.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"value").unwrap();
+    }
+    symlink(top.join("a"), top.join("l")).unwrap();
+    symlink("nowhere", top.join("m")).unwrap();
+    let mut walk = Walk::begin(&top, vec!["zarr.json".to_owned()]).unwrap();
+    let keys = |files: &[zarrix_store::WalkedFile]| {
+        files.iter().map(|file| (file.key.clone(), file.is_before)).collect::<Vec<_>>()
+    };
+    let (files, link) = walk.page(3).unwrap();
+    assert!(link.is_none());
+    assert_eq!(keys(&files), [("a-b/x", false), ("a.c", false), ("a/x", false)].map(named));
+    assert!(files.iter().all(|file| file.size == 5 && !file.is_settled));
+    let (files, link) = walk.page(9).unwrap();
+    assert_eq!(keys(&files), [named(("a0", false))]);
+    let link = link.unwrap();
+    assert_eq!((link.key.as_str(), link.is_folder, link.is_nested), ("l", true, false));
+    walk.enter(&top.join("a"), "l/", true).unwrap();
+    assert_eq!(walk.folders(), [top.clone(), top.join("a")]);
+    let (files, link) = walk.page(9).unwrap();
+    assert_eq!(keys(&files), [named(("l/x", false))]);
+    assert_eq!(link.map(|link| (link.key, link.is_folder)), Some(("m".to_owned(), false)));
+    let (files, link) = walk.page(9).unwrap();
+    assert_eq!(keys(&files), [("z/0", false), ("z/zarr.json", true)].map(named));
+    assert!(link.is_none() && walk.page(9).unwrap().0.is_empty());
+    assert!(Walk::begin(&top.join("none"), Vec::new()).unwrap().page(9).unwrap().0.is_empty());
+}
+
+#[cfg(unix)]
+fn named((key, is_before): (&str, bool)) -> (String, bool) {
+    (key.to_owned(), is_before)
 }
