@@ -116,7 +116,7 @@ def place(kind: str, top: str) -> Iterator[Place]:
 
 
 def measure(folder: Path, there: Place, rounds: int, cache: str) -> dict[str, list[Used]]:
-    """What each call takes, by what was to do and who did it."""
+    """What each call takes, by what was to do, and by which program."""
     found: dict[str, list[Used]] = {}
     environment = {**os.environ, "XDG_CACHE_HOME": cache}
     for number in range(rounds):

@@ -21,6 +21,7 @@ __all__ = [
     "CarriedTree",
     "FaultyStore",
     "FileParts",
+    "FileWalk",
     "IcechunkStore",
     "LARGE_RESULT_BYTES",
     "LOCKS_ARE_WHOLE",
@@ -35,7 +36,6 @@ __all__ = [
     "SYSTEM",
     "Store",
     "VersionPages",
-    "Walk",
     "ZipStore",
     "__version__",
     "block_means",
@@ -85,10 +85,10 @@ class Pages:
     def __next__(self) -> list[tuple[str, int, str]]: ...
 
 @final
-class Walk:
-    """A walk through the files of a folder in the order of keys, which follows no link by itself."""
+class FileWalk:
+    """A walk through the files of a folder, in the order of keys; it follows no link by itself."""
 
-    def __new__(cls, folder: str, documents: Sequence[str]) -> Walk: ...
+    def __new__(cls, folder: str, documents: Sequence[str]) -> FileWalk: ...
     def page(
         self, most: int
     ) -> tuple[list[tuple[str, int, str, bool, bool]], tuple[str, Path, bool, bool] | None]:

@@ -57,7 +57,7 @@ mod _engine {
     #[pymodule_export]
     use crate::means::{block_means, summarize};
     #[pymodule_export]
-    use crate::pages::{Pages, Walk};
+    use crate::pages::{FileWalk, Pages};
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

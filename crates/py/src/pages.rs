@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use zarrix_store::{Cursor, ListedValue, MetLink, Store, WalkedFile};
+use zarrix_store::{Cursor, FolderWalk, ListedValue, MetLink, Store, WalkedFile};
 
 use crate::store_call::detached;
 
@@ -46,7 +46,7 @@ impl Pages {
 
 /// A walk through the files of a folder, which follows no link by itself.
 #[pyclass(frozen, module = "zarrix._engine")]
-pub struct Walk(Mutex<zarrix_store::Walk>);
+pub struct FileWalk(Mutex<FolderWalk>);
 
 /// A key, a length, a tag, and whether the file is settled, and was looked at before its directory.
 type FileRow = (String, u64, String, bool, bool);
@@ -55,10 +55,10 @@ type FileRow = (String, u64, String, bool, bool);
 type LinkRow = (String, PathBuf, bool, bool);
 
 #[pymethods]
-impl Walk {
+impl FileWalk {
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, documents: Vec<String>) -> PyResult<Self> {
-        let walk = detached(py, || zarrix_store::Walk::begin(&folder, documents))?;
+        let walk = detached(py, || FolderWalk::begin(&folder, documents))?;
         Ok(Self(Mutex::new(walk)))
     }
 
@@ -79,8 +79,8 @@ impl Walk {
     }
 }
 
-impl Walk {
-    fn walk(&self) -> std::sync::MutexGuard<'_, zarrix_store::Walk> {
+impl FileWalk {
+    fn walk(&self) -> std::sync::MutexGuard<'_, FolderWalk> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

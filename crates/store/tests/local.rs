@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use test_folder::TestFolder;
 #[cfg(unix)]
-use zarrix_store::{CarriedTree, Carrier, Carry, KeySpace, TreeTerms, Walk};
+use zarrix_store::{CarriedTree, Carrier, Carry, FolderWalk, KeySpace, TreeTerms};
 use zarrix_store::{Durability, LocalStore, Store, StoreError};
 
 fn put(store: &LocalStore, key: &str, value: &[u8]) {
@@ -438,7 +438,7 @@ fn a_walk_lists_files_in_the_order_of_keys_and_ends_pages_at_links() {
     }
     symlink(top.join("a"), top.join("l")).unwrap();
     symlink("nowhere", top.join("m")).unwrap();
-    let mut walk = Walk::begin(&top, vec!["zarr.json".to_owned()]).unwrap();
+    let mut walk = FolderWalk::begin(&top, vec!["zarr.json".to_owned()]).unwrap();
     let keys = |files: &[zarrix_store::WalkedFile]| {
         files.iter().map(|file| (file.key.clone(), file.is_before)).collect::<Vec<_>>()
     };
@@ -458,7 +458,9 @@ fn a_walk_lists_files_in_the_order_of_keys_and_ends_pages_at_links() {
     let (files, link) = walk.page(9).unwrap();
     assert_eq!(keys(&files), [("z/0", false), ("z/zarr.json", true)].map(named));
     assert!(link.is_none() && walk.page(9).unwrap().0.is_empty());
-    assert!(Walk::begin(&top.join("none"), Vec::new()).unwrap().page(9).unwrap().0.is_empty());
+    assert!(
+        FolderWalk::begin(&top.join("none"), Vec::new()).unwrap().page(9).unwrap().0.is_empty()
+    );
 }
 
 #[cfg(unix)]

@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 from zarrix import _engine
@@ -100,7 +101,7 @@ class _Walk:
         self._root, self._skipped = root, skipped
 
     def below(self, folder: str) -> Iterator[Stored]:
-        walk = _engine.Walk(folder, sorted(DOCUMENTS))
+        walk = _engine.FileWalk(folder, sorted(DOCUMENTS))
         with ThreadPoolExecutor(1) as ahead:
             files, link = walk.page(_PAGE)
             while True:
@@ -115,7 +116,7 @@ class _Walk:
                 files, link = walk.page(_PAGE) if following is None else following.result()
 
     def _met(
-        self, walk: _engine.Walk, key: str, path: os.PathLike[str], is_folder: bool, nested: bool
+        self, walk: _engine.FileWalk, key: str, path: Path, is_folder: bool, nested: bool
     ) -> Iterator[Stored]:
         """Go on behind a link, if that is allowed."""
         real = os.path.realpath(path)
@@ -136,7 +137,7 @@ class _Walk:
         return root is not None and os.path.commonpath([real, root]) == root
 
 
-def _file(key: str, path: os.PathLike[str]) -> Iterator[Stored]:
+def _file(key: str, path: Path) -> Iterator[Stored]:
     """The file that a link leads to, if it is one."""
     now = time.time_ns()
     try:

@@ -137,7 +137,7 @@ def home_of(
 
 def durable(home: Home | ServerHome, durability: str | None) -> Home | ServerHome:
     """The home whose hierarchy and versions are written with another durability."""
-    stores = {"live": home.live, "versions": home.versions}
+    stores: dict[str, Any] = {"live": home.live, "versions": home.versions}
     return home._replace(**{name: s.with_durability(durability) for name, s in stores.items()})
 
 

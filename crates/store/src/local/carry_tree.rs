@@ -67,7 +67,7 @@ pub struct Visit {
 
 /// A name in a directory, and the open directories, if many files are in it.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct ListedFile<'a> {
     entry: &'a DirEntry,
     name: &'a str,
     folders: Option<&'a Folders>,
@@ -141,7 +141,7 @@ impl CarriedTree {
                 // Without them, each file goes by its paths.
                 folders = Folders::open(&visit.path, &dest.join(&visit.key)).ok();
             }
-            let found = Found { entry: &entry, name: &name, folders: folders.as_ref() };
+            let found = ListedFile { entry: &entry, name: &name, folders: folders.as_ref() };
             self.take(walk, visit, &found, &mut inside, &mut rows).map_err(|source| {
                 let path = entry.path().display().to_string();
                 StoreError::Io { operation: "carry", path, source }
@@ -155,11 +155,11 @@ impl CarriedTree {
         &self,
         walk: &TreeWalk,
         visit: &Visit,
-        found: &Found<'_>,
+        found: &ListedFile<'_>,
         inside: &mut Vec<Visit>,
         rows: &mut Vec<Row>,
     ) -> io::Result<()> {
-        let Found { entry, name, .. } = *found;
+        let ListedFile { entry, name, .. } = *found;
         let Some(mut kind) = unless_absent(entry.file_type())? else { return Ok(()) };
         let mut real = None;
         let is_link = kind.is_symlink();
@@ -214,7 +214,7 @@ impl CarriedTree {
         walk: &TreeWalk,
         visit: &Visit,
         key: String,
-        found: &Found<'_>,
+        found: &ListedFile<'_>,
         is_link: bool,
     ) -> io::Result<Option<Row>> {
         let name = found.name.as_bytes();
@@ -245,7 +245,7 @@ impl CarriedTree {
         walk: &TreeWalk,
         visit: &Visit,
         key: &str,
-        found: &Found<'_>,
+        found: &ListedFile<'_>,
         may_link: bool,
     ) -> io::Result<Option<(u64, Tag)>> {
         let earlier = walk.earlier.get(key);

@@ -49,14 +49,14 @@ pub struct MetLink {
 
 /// Where a walk is: in a directory, and in each of those above it.
 #[derive(Debug)]
-pub struct Walk {
-    levels: Vec<Level>,
+pub struct FolderWalk {
+    levels: Vec<OpenLevel>,
     documents: Vec<String>,
 }
 
 /// A directory of which some names are not listed yet, the next one last.
 #[derive(Debug)]
-struct Level {
+struct OpenLevel {
     directory: Directory,
     path: PathBuf,
     prefix: String,
@@ -72,7 +72,7 @@ struct Name {
     is_link: bool,
 }
 
-impl Walk {
+impl FolderWalk {
     /// A walk that begins at a folder; links in its path are followed.
     pub fn begin(folder: &Path, documents: Vec<String>) -> Result<Self> {
         let mut walk = Self { levels: Vec::new(), documents };
@@ -110,7 +110,7 @@ impl Walk {
             names = names_in(&directory)?;
         }
         names.sort_unstable_by(|one, other| order(other).cmp(order(one)));
-        self.levels.push(Level { directory, path, prefix, names, documents, is_linked });
+        self.levels.push(OpenLevel { directory, path, prefix, names, documents, is_linked });
         Ok(())
     }
 
