@@ -1,11 +1,11 @@
-"""`sync_store` from disk to S3 beside rclone: time and peak memory.
+"""`sync_store` from disk to S3, and from disk to disk, beside rclone: time and peak memory.
 
     python -m benchmarks.sync                    # 2000 keys; versitygw where it is installed
-    python -m benchmarks.sync --keys 100000
+    python -m benchmarks.sync --to disk --keys 100000 --rounds 3
 
-Each call is a process of its own. rclone copies the same folder to another prefix of the bucket,
-with as many transfers, and compares by size and time, which it keeps with each object. It is left
-out where it is not installed (``apt-get install rclone``).
+Each call is a process of its own, and the medians of interleaved rounds count. rclone copies the
+same folder to another place, with as many transfers, and compares by size and time, which it keeps
+with each object. It is left out where it is not installed (``apt-get install rclone``).
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ import argparse
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -51,61 +55,99 @@ def make(folder: Path, keys: int) -> None:
             os.utime(path, (1e9, 1e9))
 
 
-def run(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    """Seconds, and MiB at the peak, of a process."""
+class Used(NamedTuple):
+    """What a process took: seconds, those of processors, and MiB at the peak."""
+
+    seconds: float
+    processor: float
+    mebibytes: float
+
+
+def run(command: list[str], environment: dict[str, str]) -> Used:
+    """What a process takes."""
     begin, peak = time.monotonic(), 0
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-    while process.poll() is None:
+    ended, status, used = 0, 0, None
+    while not ended:
         # What `wait4` tells includes the memory of this process, from before the program began.
-        status = Path(f"/proc/{process.pid}/status").read_text()
-        told = [line for line in status.splitlines() if line.startswith("VmHWM")]
-        peak = max(peak, int(told[0].split()[1]) if told else 0)
+        told = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        peaks = [line for line in told if line.startswith("VmHWM")]
+        peak = max(peak, int(peaks[0].split()[1]) if peaks else 0)
         time.sleep(0.02)
-    if process.returncode:
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode or used is None:
         raise SystemExit(f"{command[0]} ended with status {process.returncode}")
-    return time.monotonic() - begin, peak / 1024
+    return Used(time.monotonic() - begin, used.ru_utime + used.ru_stime, peak / 1024)
 
 
-def rclone(folder: Path, bucket: str, endpoint: str, environment: dict[str, str]) -> list[str]:
-    """The command, whose configuration is in the environment."""
-    prefix = "RCLONE_CONFIG_HERE_"
-    environment.update(
-        {
-            f"{prefix}TYPE": "s3", f"{prefix}PROVIDER": "Other", f"{prefix}ENDPOINT": endpoint,
-            f"{prefix}ACCESS_KEY_ID": KEY, f"{prefix}SECRET_ACCESS_KEY": SECRET,
-            f"{prefix}REGION": REGION, "RCLONE_CONFIG": "",
-        }
-    )  # fmt: skip
+RCLONE = ["rclone", "sync", "--transfers", str(WORKERS), "--checkers", str(WORKERS)]
+
+
+class Place(NamedTuple):
+    """Where copies go: an address for each, and how zarrix and rclone are told of it."""
+
+    name: str
+    address: str
+    options: dict[str, object]
+    peer_address: str
+    peer_environment: dict[str, str]
+
+
+@contextmanager
+def place(kind: str, top: str) -> Iterator[Place]:
+    """A folder, or a bucket on a server, whose configuration for rclone is in the environment."""
+    plain = {**os.environ, "RCLONE_CONFIG": ""}
     # rclone does not start with one.
-    environment.pop("AWS_CA_BUNDLE", None)
-    name = bucket.removeprefix("s3://")
-    options = ["--transfers", str(WORKERS), "--checkers", str(WORKERS), "--s3-no-check-bucket"]
-    return ["rclone", "sync", *options, str(folder), f"here:{name}/rclone"]
+    plain.pop("AWS_CA_BUNDLE", None)
+    if kind == "disk":
+        yield Place("disk", f"{top}/copies", {}, f"{top}/copies", plain)
+        return
+    with running(SERVERS[kind]) as server:
+        bucket, prefix = new_bucket(server, "sync-benchmark"), "RCLONE_CONFIG_HERE_"
+        peer = {
+            f"{prefix}TYPE": "s3", f"{prefix}PROVIDER": "Other",
+            f"{prefix}ENDPOINT": server.endpoint, f"{prefix}REGION": REGION,
+            f"{prefix}ACCESS_KEY_ID": KEY, f"{prefix}SECRET_ACCESS_KEY": SECRET,
+            "RCLONE_S3_NO_CHECK_BUCKET": "true",
+        }  # fmt: skip
+        there = f"here:{bucket.removeprefix('s3://')}"
+        yield Place(kind, bucket, server.options, there, {**plain, **peer})
+
+
+def measure(folder: Path, there: Place, rounds: int, cache: str) -> dict[str, list[Used]]:
+    """What each call takes, by what was to do, and by which program."""
+    found: dict[str, list[Used]] = {}
+    environment = {**os.environ, "XDG_CACHE_HOME": cache}
+    for number in range(rounds):
+        asked = [str(folder), f"{there.address}/zarrix{number}", there.options, WORKERS]
+        calls = {"zarrix": ([sys.executable, "-c", _CALL, json.dumps(asked)], environment)}
+        if shutil.which("rclone"):
+            peer = [*RCLONE, str(folder), f"{there.peer_address}/rclone{number}"]
+            calls["rclone"] = (peer, there.peer_environment)
+        for what in ("all is new", "nothing changed"):
+            for who in sorted(calls, reverse=number % 2 == 0):
+                found.setdefault(f"{what}: {who}", []).append(run(*calls[who]))
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--keys", type=int, default=2000)
-    parser.add_argument("--server", choices=("moto", "versitygw", "seaweedfs"))
+    parser.add_argument("--to", choices=("disk", "moto", "versitygw", "seaweedfs"))
+    parser.add_argument("--rounds", type=int, default=1)
     arguments = parser.parse_args()
-    name = arguments.server or ("moto" if SERVERS["versitygw"].missing else "versitygw")
-    with tempfile.TemporaryDirectory() as top, running(SERVERS[name]) as server:
+    kind = arguments.to or ("moto" if SERVERS["versitygw"].missing else "versitygw")
+    with tempfile.TemporaryDirectory() as top, place(kind, top) as there:
         folder = Path(top) / "a.zarr"
         make(folder, arguments.keys)
-        bucket = new_bucket(server, "sync-benchmark")
-        environment = {**os.environ, "XDG_CACHE_HOME": f"{top}/cache"}
-        peer = dict(environment)
-        peer_command = rclone(folder, bucket, server.endpoint, peer)
-        print(f"{arguments.keys:,} keys of 200 bytes, disk to {name}")
-        for what in ("all is new", "nothing changed"):
-            asked = [str(folder), f"{bucket}/zarrix", server.options, WORKERS]
-            command = [sys.executable, "-c", _CALL, json.dumps(asked)]
-            seconds, mebibytes = run(command, environment)
-            told = f"{what}: zarrix {seconds:.1f} s, {mebibytes:.0f} MiB"
-            if shutil.which("rclone"):
-                other, memory = run(peer_command, peer)
-                told += f"; rclone {other:.1f} s, {memory:.0f} MiB; ratio {seconds / other:.2f}"
-            print(told, flush=True)
+        found = measure(folder, there, arguments.rounds, f"{top}/cache")
+    print(f"{arguments.keys:,} keys of 200 bytes, disk to {kind}; medians of {arguments.rounds}")
+    for name, rows in found.items():
+        used = Used(*(statistics.median(column) for column in zip(*rows, strict=True)))
+        told = f"{used.seconds:6.1f} s, {used.processor:6.1f} s of processors"
+        print(f"  {name:24} {told}, {used.mebibytes:5.0f} MiB")
+    print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,27 @@ def against_cp(folder: Path, count: int, rounds: int, *, is_flat: bool) -> None:
         print(f"  {name:9} {each / count * 1e6:6.1f} us   {each / peer:.2f} of cp -al")
 
 
+def rewriting(folder: Path, count: int, rounds: int, *, is_flat: bool) -> None:
+    """A commit that changes one chunk, and carries all others."""
+    times = []
+    for number in range(rounds):
+        root = folder / f"{'flat' if is_flat else 'nested'}{number}.zarr"
+        zarr.create_group(str(root))
+        make(root / "a", count, is_flat=is_flat)
+        zarr.consolidate_metadata(str(root))
+        times.append(timed(partial(change_one_chunk, root)))
+        shutil.rmtree(root)
+    used, wall = (statistics.median(column) for column in zip(*times, strict=True))
+    word = "all in one directory" if is_flat else "a directory each"
+    print(f"a commit of one chunk of {count:,}, {word}: {used:.2f} s of processors, {wall:.2f} s")
+
+
+def change_one_chunk(root: Path) -> None:
+    """Change elements of one chunk by a commit."""
+    with zarr.commit(str(root)) as new:
+        new["a"][1] = 0
+
+
 def many_keys(folder: Path, count: int, rounds: int) -> None:
     """Versions of many small chunks: opening, comparing, and what a second one writes."""
     root = folder / "keys.zarr"
@@ -125,6 +146,7 @@ def main() -> int:
     try:
         for is_flat in (False, True):
             against_cp(folder, 2000 if quick else 20_000, 3 if quick else 7, is_flat=is_flat)
+            rewriting(folder, 2000 if quick else 20_000, 3, is_flat=is_flat)
         many_keys(folder, 50_000 if quick else 1_000_000, 7)
     finally:
         shutil.rmtree(folder)

@@ -8,6 +8,7 @@ here are the classes of ``zarrix._errors`` or ``OSError`` subclasses.
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self, final
 
 import numpy.typing as npt
@@ -20,6 +21,7 @@ __all__ = [
     "CarriedTree",
     "FaultyStore",
     "FileParts",
+    "FileWalk",
     "IcechunkStore",
     "LARGE_RESULT_BYTES",
     "LOCKS_ARE_WHOLE",
@@ -85,6 +87,28 @@ class Pages:
     def __next__(self) -> list[tuple[str, int, str]]: ...
 
 @final
+class FileWalk:
+    """A walk through the files of a folder, in the order of keys; it follows no link by itself."""
+
+    def __new__(cls, folder: str, documents: Sequence[str]) -> FileWalk: ...
+    def page(
+        self, most: int
+    ) -> tuple[list[tuple[str, int, str, bool, bool]], tuple[str, Path, bool, bool] | None]:
+        """The next files, at most so many, and the link at which they end.
+
+        A row is a key, a length, a tag, whether the next change has another tag for certain, and
+        whether the file is a document that had this tag before its directory was listed. A link is
+        a key, a path, whether it leads to a directory, and whether it is behind another link. Fewer
+        files than asked for, and no link, are the end.
+        """
+
+    def follow(self, folder: str, prefix: str) -> None:
+        """Go on in the directory that a link leads to; its keys begin with ``prefix``."""
+
+    def folders(self) -> list[Path]:
+        """The directories that the walk is in."""
+
+@final
 class VersionPages:
     """Lists of rows ``(key, size, tag, version)``, which may be empty."""
 
@@ -132,6 +156,16 @@ class Store:
 
         Missing values are left out. Returns how many there were, and their bytes. Both stores are
         inline: files are copied by the system, on all threads.
+        """
+
+    def copy_new(
+        self, source: Store, values: Sequence[tuple[str, str, int]], *, fsync: bool = False
+    ) -> list[tuple[int, str, str] | None]:
+        """Copy values of ``source`` to keys that have none, without locks, on all threads.
+
+        ``values`` are the keys in the source and here, and the most bytes of each. Gives the
+        length, the tag of the version that was read, and that of the new value. None is of a value
+        that was not copied: the caller copies it by itself, and finds out why.
         """
 
     def carry(

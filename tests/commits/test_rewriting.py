@@ -264,3 +264,26 @@ def test_readers_all_allows_one_node(path: Path) -> None:
     assert zarr.open_group(path)["a"][0, 0] == 7
     with pytest.raises(ValueError, match="readers="), zarr.commit(path, readers="some"):
         raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("shape", "separator", "expected"),
+    [
+        ((2000, 4), "/", ("default", ".")),
+        ((2000, 40), "/", ("v2", "/")),
+        ((900, 4), "/", ("v2", "/")),
+        ((2000, 40), ".", ("v2", ".")),
+    ],
+)
+def test_the_next_keys_need_few_folders(
+    tmp_path: Path, shape: tuple[int, int], separator: str, expected: tuple[str, str]
+) -> None:
+    root = zarr.create_group(tmp_path / "x.zarr")
+    encoding = {"name": "default", "separator": separator}
+    root.create_array("a", shape=shape, chunks=(1, 1), dtype="i4", chunk_key_encoding=encoding)
+    root["a"][5, 1] = 1
+    with zarr.commit(root) as new:
+        new["a"][5, 2] = 2
+    metadata = zarr.open(tmp_path / "x.zarr")["a"].metadata
+    assert (metadata.key_encoding[0], metadata.dimension_separator) == expected
+    assert zarr.open(tmp_path / "x.zarr")["a"][5, :3].tolist() == [0, 1, 2]

@@ -28,6 +28,20 @@ _CLOSED: dict[str, Callable[[Path], Any]] = {
 }
 
 
+def _all_raise(error: type[Exception], match: str, *calls: Callable[[], Any]) -> None:
+    for call in calls:
+        with pytest.raises(error, match=match):
+            call()
+
+
+def _looks_at_versions(store: Any) -> list[Callable[[], Any]]:
+    return [
+        lambda: zarr.snapshot(store, "v2"),
+        lambda: zarr.Versions(store),
+        lambda: zarr.open(store, version="v1"),
+    ]
+
+
 @pytest.mark.parametrize("kind", _CLOSED)
 def test_other_stores_refuse_versions_and_commits_and_are_mirrored(
     tmp_path: Path, kind: str
@@ -36,21 +50,15 @@ def test_other_stores_refuse_versions_and_commits_and_are_mirrored(
     root = zarr.open_group(store, mode="w")
     root.create_dataset("a", data=np.arange(4))
     before = sorted(root.store)
-    for call in (
-        lambda: zarr.snapshot(store, "v1"),
-        lambda: zarr.Versions(store),
-        lambda: zarr.open(store, version="v1"),
-    ):
-        with pytest.raises(ValueError, match=r"keeps no versions.*copy_store"):
-            call()
-    for change in (
+    _all_raise(ValueError, r"keeps no versions.*copy_store", *_looks_at_versions(store))
+    _all_raise(
+        NotAtomicError,
+        r"has no commits; .*buckets of S3.*copy_store",
         lambda: zarr.commit(store).__enter__(),
         lambda: zarr.replacing(root["a"]).__enter__(),
         lambda: zarr.sweep(store),
         lambda: zarr.recover(store),
-    ):
-        with pytest.raises(NotAtomicError, match=r"has no commits; .*buckets of S3.*copy_store"):
-            change()
+    )
     assert sorted(root.store) == before
     assert zarr.sync_store(store, tmp_path / "copy.zarr").is_complete
     assert [*zarr.open(tmp_path / "copy.zarr")["a"][:]] == [0, 1, 2, 3]
@@ -92,19 +100,14 @@ def web(tmp_path: Path) -> Iterator[str]:
 def test_a_web_server_gives_versions_by_their_own_urls(web: str, tmp_path: Path) -> None:
     assert zarr.open_consolidated(web)["t"][0, 1] == 9
     assert zarr.open_consolidated(f"{web}.versions/v1")["t"][0, 1] == 1
-    for call in (
-        lambda: zarr.snapshot(web, "v2"),
-        lambda: zarr.Versions(web),
-        lambda: zarr.open(web, version="v1"),
-    ):
-        with pytest.raises(ValueError, match=r"opens by its own URL, http.*a.zarr.versions/NAME"):
-            call()
-    for change in (
+    own_url = r"opens by its own URL, http.*a.zarr.versions/NAME"
+    _all_raise(ValueError, own_url, *_looks_at_versions(web))
+    _all_raise(
+        ReadOnlyError,
+        "web servers are read-only",
         lambda: zarr.commit(web).__enter__(),
         lambda: zarr.sync_store(tmp_path / "a.zarr", web),
-    ):
-        with pytest.raises(ReadOnlyError, match="web servers are read-only"):
-            change()
+    )
     with pytest.raises(OSError, match="cannot list"):
         zarr.sync_store(web, tmp_path / "b.zarr")
     zarr.copy_all(zarr.open_consolidated(web), zarr.open_group(tmp_path / "b.zarr", mode="w"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarrix as zarr
 from commits import steps
+from power_loss import needs_strace, recorded
 from zarrix.cli import main
 from zarrix.versions import Restored
 
@@ -258,6 +259,17 @@ def test_the_command_line(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "no version 'v3'" in capsys.readouterr().err
     assert main(["restore", str(path), "v2"]) == 0
     is_step(path, 2)
+
+
+@needs_strace
+@pytest.mark.parametrize("verb", ["restore", "snapshot"])
+def test_the_command_line_makes_changes_durable(path: Path, verb: str) -> None:
+    run = "import sys; from zarrix.cli import main; assert main([*{!r}, '--durability', {!r}]) == 0"
+    for durability in ("process", "fsync"):
+        words = [verb, str(path), "v1" if verb == "restore" else f"by-{durability}"]
+        calls = recorded(run.format(words, durability), path.parent)
+        syncs = [call for call in calls if call.name in ("fsync", "syncfs")]
+        assert bool(syncs) == (durability == "fsync")
 
 
 def test_texts_of_v2_that_have_grown_since_are_shorter_again(tmp_path: Path) -> None:

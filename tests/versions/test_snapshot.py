@@ -167,6 +167,36 @@ def test_linked_chunks_are_guarded_and_documents_are_not_linked(tmp_path: Path) 
     assert contents(root)["g/b"][1][0] == 5
 
 
+@pytest.mark.parametrize("how", ["link", "copy"])
+def test_a_folder_of_many_chunks_is_carried_as_one_of_few(tmp_path: Path, how: Any) -> None:
+    path = tmp_path / "x.zarr"
+    z = zarr.create_array(
+        path, shape=(60, 2), chunks=(1, 2), dtype="i4",
+        chunk_key_encoding={"name": "default", "separator": "."},
+    )  # fmt: skip
+    z[:] = np.arange(120).reshape(60, 2)
+    read_only, linked = path / "c.7.0", path / "c.9.0"
+    read_only.chmod(0o440)
+    linked.unlink()
+    linked.symlink_to("c.8.0")
+    (path / "notes.txt").write_text("ours")
+    before = z[:].tolist()
+    version = zarr.snapshot(path, "v1", how=how)
+    kept = tmp_path / "x.zarr.versions/v1"
+    assert version.keys == 62
+    for chunk in path.glob("c.*"):
+        copy = kept / chunk.name
+        assert copy.is_file()
+        assert not copy.is_symlink()
+        assert copy.samefile(chunk) == (how == "link" and chunk != linked)
+        assert how == "copy" or copy.stat().st_mode & WRITES == 0 or chunk == linked
+    assert not (kept / "notes.txt").samefile(path / "notes.txt")
+    assert how == "copy" or stat.S_IMODE(read_only.stat().st_mode) == 0o440
+    z[:] = 0
+    assert zarr.open(path, version="v1")[:].tolist() == before
+    assert zarr.Versions(path).verify().ok
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_only_the_key_space_of_the_document_is_taken(tmp_path: Path, zarr_format: int) -> None:
     root = hierarchy(tmp_path / "x.zarr", zarr_format)

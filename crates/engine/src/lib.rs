@@ -26,7 +26,9 @@ pub use array::files::{heads_of, versions_of};
 pub use array::io::{ArrayIO, Choices};
 pub use array::metadata::{Document, Judge, Refused};
 pub use array::nodes::{delete_node, move_node};
-pub use array::values::{carry_late, carry_many, carry_space, carry_tree, copy_many, get_many};
+pub use array::values::{
+    CopiedValue, carry_late, carry_many, carry_space, carry_tree, copy_many, copy_new, get_many,
+};
 pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,

@@ -65,8 +65,7 @@ pub fn exchange(py: Python<'_>, first: PathBuf, second: PathBuf) -> PyResult<()>
 /// A page: its first key, its number of rows, the bytes of their values, and its lines.
 type PageRow<'py> = (String, u64, u64, Bound<'py, PyBytes>);
 
-fn page_rows<'py>(py: Python<'py>, rows: &[Row]) -> PyResult<Vec<PageRow<'py>>> {
-    let pages = py.detach(|| pages(rows));
+fn page_rows(py: Python<'_>, pages: Vec<Page>) -> PyResult<Vec<PageRow<'_>>> {
     let row = |page: Page| Ok((page.first, page.rows, page.bytes, bytes_of(py, &page.lines)?));
     pages.into_iter().map(row).collect()
 }
@@ -80,7 +79,8 @@ pub fn pages_of(py: Python<'_>, rows: Vec<GivenRow>) -> PyResult<Vec<PageRow<'_>
         |(key, size, tag, version)| Row { key, stored: None, size, tag: Tag::Text(tag, version) };
     let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
     rows.sort_unstable_by(|first, second| first.key.cmp(&second.key));
-    page_rows(py, &rows)
+    let pages = py.detach(|| pages(&rows));
+    page_rows(py, pages)
 }
 
 /// A hierarchy that is carried into another folder.
@@ -121,8 +121,8 @@ impl CarriedTree {
     }
 
     fn pages<'py>(&self, py: Python<'py>) -> PyResult<Vec<PageRow<'py>>> {
-        let rows = py.detach(|| self.0.rows());
-        page_rows(py, &rows)
+        let pages = py.detach(|| self.0.pages());
+        page_rows(py, pages)
     }
 
     #[getter]

@@ -60,7 +60,7 @@ mod _engine {
     #[pymodule_export]
     use crate::means::{block_means, summarize};
     #[pymodule_export]
-    use crate::pages::Pages;
+    use crate::pages::{FileWalk, Pages};
     #[pymodule_export]
     use crate::remote::ObjectStore;
     #[pymodule_export]

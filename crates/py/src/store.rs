@@ -9,7 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zarrix_codec::memory::Grow;
-use zarrix_engine::{carry_many, copy_many, delete_node, get_many, move_node};
+use zarrix_engine::{
+    CopiedValue, carry_many, copy_many, copy_new, delete_node, get_many, move_node,
+};
 use zarrix_store::{
     Carrier, Change, Condition, ConditionalPut, Edge, PutOutcome, Tagged, Update, get_slice_into,
 };
@@ -168,6 +170,20 @@ impl Store {
         let (signals, source) = (Signals::default(), source.get().inner());
         let how = (durability(fsync), locks);
         py.detach(|| copy_many(&*source, &*self.0, &pairs, how, &|| signals.interrupt()))
+            .map_err(|error| signals.raise_store(py, &error))
+    }
+
+    #[pyo3(signature = (source, values, *, fsync = false))]
+    fn copy_new(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, Self>,
+        values: Vec<(String, String, u64)>,
+        fsync: bool,
+    ) -> PyResult<Vec<Option<CopiedValue>>> {
+        let (signals, source) = (Signals::default(), source.get().inner());
+        let how = durability(fsync);
+        py.detach(|| copy_new(&*source, &*self.0, &values, how, &|| signals.interrupt()))
             .map_err(|error| signals.raise_store(py, &error))
     }
 

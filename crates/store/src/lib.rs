@@ -42,6 +42,7 @@ pub use local::carry_space::CarriedSpace;
 pub use local::carry_tree::{CarriedTree, TreeTerms, TreeWalk, Visit, release_tree};
 pub use local::rows::{Page, Row, Tag, pages};
 pub use local::store::{LocalStore, exchange};
+pub use local::walk::{FolderWalk, MetLink, WalkedFile};
 pub use lock::files::LockFiles;
 pub use lock::table::KeyLock;
 pub use memory::MemoryStore;

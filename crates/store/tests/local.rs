@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use test_folder::TestFolder;
 #[cfg(unix)]
-use zarrix_store::{CarriedTree, Carrier, Carry, KeySpace, TreeTerms};
+use zarrix_store::{CarriedTree, Carrier, Carry, FolderWalk, KeySpace, TreeTerms};
 use zarrix_store::{Durability, LocalStore, Store, StoreError};
 
 fn put(store: &LocalStore, key: &str, value: &[u8]) {
@@ -373,10 +373,20 @@ fn what_is_deleted_is_there_as_a_whole_or_not_at_all() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_replaced_while_it_is_carried_is_there() {
+    // A directory with many files is carried by calls of its own.
+    for (files, times) in [(1, 400), (40, 200)] {
+        carry_beside_writers(files, times);
+    }
+}
+
+#[cfg(unix)]
+fn carry_beside_writers(files: usize, times: usize) {
     let folder = TestFolder::new();
     let source = folder.path("s");
     fs::create_dir_all(source.join("a")).unwrap();
-    fs::write(source.join("a/0"), b"value").unwrap();
+    for file in 0..files {
+        fs::write(source.join(format!("a/{file}")), b"value").unwrap();
+    }
     let space = KeySpace::of(1, "v2.");
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -384,13 +394,16 @@ fn a_file_that_is_replaced_while_it_is_carried_is_there() {
             let (source, done) = (&source, &done);
             scope.spawn(move || {
                 let new = source.join(format!("a/{writer}.new"));
-                while !done.load(Ordering::Relaxed) {
+                for file in (0..files).cycle() {
                     fs::write(&new, b"value").unwrap();
-                    fs::rename(&new, source.join("a/0")).unwrap();
+                    fs::rename(&new, source.join(format!("a/{file}"))).unwrap();
+                    if done.load(Ordering::Relaxed) {
+                        break;
+                    }
                 }
             });
         }
-        let carried: Vec<_> = (0..400)
+        let carried: Vec<_> = (0..times)
             .map(|number| {
                 let dest = folder.path(&format!("v{number}"));
                 let carrier = Carrier::new(Carry::Link, false);
@@ -400,12 +413,57 @@ fn a_file_that_is_replaced_while_it_is_carried_is_there() {
                 for inside in tree.enter(&walk, &visit)? {
                     tree.enter(&walk, &inside)?;
                 }
-                Ok::<_, StoreError>(fs::read(dest.join("a/0")).ok())
+                let value = |file| fs::read(dest.join(format!("a/{file}"))).ok();
+                Ok::<_, StoreError>((0..files).map(value).collect::<Vec<_>>())
             })
             .collect();
         done.store(true, Ordering::Relaxed);
-        for value in carried {
-            assert_eq!(value.unwrap().as_deref(), Some(&b"value"[..]));
+        for values in carried {
+            for value in values.unwrap() {
+                assert_eq!(value.as_deref(), Some(&b"value"[..]));
+            }
         }
     });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_walk_lists_files_in_the_order_of_keys_and_ends_pages_at_links() {
+    let folder = TestFolder::new();
+    let top = folder.path("s");
+    for name in ["a/x", "a-b/x", "a.c", "a0", "z/zarr.json", "z/0", "d.partial", "b\\c"] {
+        let path = top.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"value").unwrap();
+    }
+    symlink(top.join("a"), top.join("l")).unwrap();
+    symlink("nowhere", top.join("m")).unwrap();
+    let mut walk = FolderWalk::begin(&top, vec!["zarr.json".to_owned()]).unwrap();
+    let keys = |files: &[zarrix_store::WalkedFile]| {
+        files.iter().map(|file| (file.key.clone(), file.is_before)).collect::<Vec<_>>()
+    };
+    let (files, link) = walk.page(3).unwrap();
+    assert!(link.is_none());
+    assert_eq!(keys(&files), [("a-b/x", false), ("a.c", false), ("a/x", false)].map(named));
+    assert!(files.iter().all(|file| file.size == 5 && !file.is_settled));
+    let (files, link) = walk.page(9).unwrap();
+    assert_eq!(keys(&files), [named(("a0", false))]);
+    let link = link.unwrap();
+    assert_eq!((link.key.as_str(), link.is_folder, link.is_nested), ("l", true, false));
+    walk.enter(&top.join("a"), "l/", true).unwrap();
+    assert_eq!(walk.folders(), [top.clone(), top.join("a")]);
+    let (files, link) = walk.page(9).unwrap();
+    assert_eq!(keys(&files), [named(("l/x", false))]);
+    assert_eq!(link.map(|link| (link.key, link.is_folder)), Some(("m".to_owned(), false)));
+    let (files, link) = walk.page(9).unwrap();
+    assert_eq!(keys(&files), [("z/0", false), ("z/zarr.json", true)].map(named));
+    assert!(link.is_none() && walk.page(9).unwrap().0.is_empty());
+    assert!(
+        FolderWalk::begin(&top.join("none"), Vec::new()).unwrap().page(9).unwrap().0.is_empty()
+    );
+}
+
+#[cfg(unix)]
+fn named((key, is_before): (&str, bool)) -> (String, bool) {
+    (key.to_owned(), is_before)
 }

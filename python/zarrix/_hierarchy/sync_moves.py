@@ -30,6 +30,10 @@ VALUE_BYTES = 8 << 20
 _PART = 8 << 20
 _TRIES = 8
 _GROWTH = 1 << 20
+# Files up to this length are copied many at once: so many, or so many bytes.
+_SHORT, _GATHERED, _GATHERED_BYTES = 1 << 20, 128, 4 << 20
+# A key has no place in the destination, or that of another kind of thing.
+_REFUSED = (InvalidKeyError, NotADirectoryError, IsADirectoryError)
 _CHANGED = "it was changed in the destination meanwhile"
 _HEXADECIMAL = set("0123456789abcdef")
 
@@ -130,8 +134,46 @@ class Mover:
                 if self._dry_run:
                     return Moved(key, "replace" if dest is not None else "copy", source.size)
                 return self._copy(pair, value)
-        except (InvalidKeyError, NotADirectoryError, IsADirectoryError) as error:
+        except _REFUSED as error:
             return Moved(key, "kept", reason=str(error))
+
+    def gathers(self, pair: Pair) -> bool:
+        """Whether a value is copied with others in one call: short files that are new."""
+        source = pair.source
+        is_new = source is not None and pair.dest is None and source.size <= _SHORT
+        return is_new and self._are_files() and not (self._dry_run or self._bandwidth.is_limited)
+
+    def settle_all(self, pairs: list[Pair]) -> list[Moved]:
+        """`settle` of values that are gathered."""
+        try:
+            done = self._copied_together(pairs)
+        except _REFUSED:
+            done = {}
+        return [self._copied(pair, done.get(pair.key)) for pair in pairs]
+
+    def _copied_together(self, pairs: list[Pair]) -> dict[str, tuple[int, str, str] | None]:
+        # Writers of an array in the destination take locks, and such a value has to take its own.
+        documents = {pair.key: self.nodes.array_document(pair.key) for pair in pairs}
+        there = {one for one in {*documents.values()} if one is not None and self.dest.has(one)}
+        values, nbytes = {}, 0
+        for key, source, *_ in pairs:
+            assert source is not None
+            if documents[key] not in there:
+                values[key] = self.source.key(key), self.dest.key(key), source.size + _GROWTH
+                nbytes += 2 * source.size
+        with self._budget.of(nbytes):
+            copied = self.dest.engine.copy_new(
+                self.source.engine, [*values.values()], fsync=self.dest.store.syncs
+            )
+        return dict(zip(values, copied, strict=True))
+
+    def _copied(self, pair: Pair, copied: tuple[int, str, str] | None) -> Moved:
+        """What a call for many values has done with one; it is settled alone if nothing was."""
+        if copied is None:
+            return self.settle(pair)
+        size, read, stored = copied
+        assert pair.source is not None
+        return Moved(pair.key, "copy", size, self._row(pair.source, read, stored))
 
     def _is_same(self, pair: Pair, value: tuple[bytes, str] | None) -> bool:
         """Whether the value of the destination is that of the source, or ``value``."""
@@ -293,16 +335,38 @@ class Pipeline:
     ) -> None:
         self._threads = ThreadPoolExecutor(workers)
         self._ended, self._settled = ended, settled
-        self._running: deque[Future[Moved] | Moved] = deque()
+        self._running: deque[Future[Moved | list[Moved]] | Moved] = deque()
         self._most = max(64, workers * 4)
+        self._gathered: list[Pair] = []
+        self._gathered_bytes = 0
+        self._settle_all: Callable[[list[Pair]], list[Moved]] = lambda _: []
 
     def begin(self, call: Callable[..., Moved], *arguments: Any) -> None:
         """Start a call, as soon as few enough are running."""
+        self._begin_gathered()
+        self._begin(call, *arguments)
+
+    def gather(self, settle_all: Callable[[list[Pair]], list[Moved]], pair: Pair) -> None:
+        """Settle a pair by one call with others, as soon as they are many, or something follows."""
+        assert pair.source is not None
+        self._settle_all = settle_all
+        self._gathered.append(pair)
+        self._gathered_bytes += pair.source.size
+        if len(self._gathered) >= _GATHERED or self._gathered_bytes >= _GATHERED_BYTES:
+            self._begin_gathered()
+
+    def _begin_gathered(self) -> None:
+        if self._gathered:
+            pairs, self._gathered, self._gathered_bytes = self._gathered, [], 0
+            self._begin(self._settle_all, pairs)
+
+    def _begin(self, call: Callable[..., Moved | list[Moved]], *arguments: Any) -> None:
         self._drain(self._most)
         self._running.append(self._threads.submit(call, *arguments))
 
     def add(self, moved: Moved) -> None:
         """Pass on a result behind those of the calls that are running."""
+        self._begin_gathered()
         if self._running:
             self._running.append(moved)
         else:
@@ -310,12 +374,17 @@ class Pipeline:
 
     def finish(self) -> None:
         """Wait for all calls."""
+        self._begin_gathered()
         self._drain(0)
 
     def _drain(self, left: int) -> None:
         while self._running and (len(self._running) > left or _is_done(self._running[0])):
-            first = self._running.popleft()
-            self._settled(first.result() if isinstance(first, Future) else first)
+            self._tell(self._running.popleft())
+
+    def _tell(self, ended: Future[Moved | list[Moved]] | Moved) -> None:
+        result = ended.result() if isinstance(ended, Future) else ended
+        for moved in [result] if isinstance(result, Moved) else result:
+            self._settled(moved)
 
     def close(self) -> None:
         """End all threads; calls that have not begun are not made."""
@@ -323,12 +392,12 @@ class Pipeline:
         self._threads.shutdown(cancel_futures=True)
         # What was done before the end is not forgotten.
         for one in self._running:
-            if isinstance(one, Moved):
-                self._settled(one)
-            elif one.done() and not one.cancelled() and one.exception() is None:
-                self._settled(one.result())
+            if isinstance(one, Moved) or (
+                one.done() and not one.cancelled() and one.exception() is None
+            ):
+                self._tell(one)
         self._running.clear()
 
 
-def _is_done(running: Future[Moved] | Moved) -> bool:
+def _is_done(running: Future[Moved | list[Moved]] | Moved) -> bool:
     return isinstance(running, Moved) or running.done()

@@ -254,6 +254,8 @@ class SyncRun:
                 pipeline.add(Moved(key, "same"))
             elif is_document(key) and not self._dry_run:
                 self._documents.add(key.count("/"), pair)
+            elif self._mover.gathers(pair):
+                pipeline.gather(self._mover.settle_all, pair)
             else:
                 pipeline.begin(self._mover.settle, pair)
 

@@ -28,6 +28,11 @@ class Bandwidth:
         # The time at which everything that was taken will have been moved.
         self._paid = time.monotonic()
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether a call may have to wait."""
+        return self._rate is not None
+
     def take(self, nbytes: int) -> None:
         """Wait until ``nbytes`` more may be moved."""
         if self._rate is None:

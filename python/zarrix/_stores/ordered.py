@@ -11,6 +11,8 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple
 
 from zarrix import _engine
@@ -22,7 +24,7 @@ __all__ = ["Stored", "stored_below", "tag_of_file"]
 # A file that was changed less long before it was listed can be changed again without another time:
 # file systems have clocks that tick each 10 ms, or each two seconds.
 _TICK_NS = 3 * 10**9
-_PARTIAL = ".partial"
+_PAGE = 1000
 
 
 class Stored(NamedTuple):
@@ -89,28 +91,6 @@ def _untold(key: str) -> None:
     """Where skipped links are told without a listener."""
 
 
-class _File(NamedTuple):
-    """The status of a file, and whether its next change will have another time for certain."""
-
-    size: int
-    tag: str
-    is_settled: bool
-
-    @classmethod
-    def of(cls, status: os.stat_result, now: int) -> _File:
-        return cls(status.st_size, tag_of_file(status), status.st_mtime_ns < now - _TICK_NS)
-
-
-class _Level(NamedTuple):
-    """A directory of which some names are not listed yet, the next one last."""
-
-    folder: str
-    prefix: str
-    names: list[str]
-    documents: dict[str, _File]
-    links: int
-
-
 class _Walk:
     """A walk through the files of a folder, in the order of keys.
 
@@ -119,106 +99,52 @@ class _Walk:
 
     def __init__(self, root: str | None, skipped: Callable[[str], object]) -> None:
         self._root, self._skipped = root, skipped
-        self._levels: list[_Level] = []
 
     def below(self, folder: str) -> Iterator[Stored]:
-        self._enter(folder, "", 0)
-        while self._levels:
-            level = self._levels[-1]
-            if not level.names:
-                self._levels.pop()
-                continue
-            name = level.names.pop()
-            key = level.prefix + name
-            if name.endswith("/"):
-                self._descend(level, name[:-1], key)
-                continue
-            found = level.documents.get(name) or self._status(level, name, key)
-            if found is not None:
-                yield Stored(key, *found, is_before=name in level.documents)
+        walk = _engine.FileWalk(folder, sorted(DOCUMENTS))
+        with ThreadPoolExecutor(1) as ahead:
+            files, link = walk.page(_PAGE)
+            while True:
+                # The next page is read while the caller works on this one.
+                is_over = link is None and len(files) < _PAGE
+                following = None if is_over or link else ahead.submit(walk.page, _PAGE)
+                yield from map(Stored._make, files)
+                if is_over:
+                    return
+                if link is not None:
+                    yield from self._met(walk, *link)
+                files, link = walk.page(_PAGE) if following is None else following.result()
 
-    def _enter(self, folder: str, prefix: str, links: int) -> None:
-        names = _names(folder)
-        there = DOCUMENTS.intersection(names)
-        documents = {}
-        if there:
-            # What a document says of chunks is listed after it: it was stored after them.
-            for name in there:
-                found = _file(os.path.join(folder, name))
-                if found is not None:
-                    documents[name] = found
-            names = _names(folder)
-        names.sort(reverse=True)
-        self._levels.append(_Level(folder, prefix, names, documents, links))
-
-    def _descend(self, level: _Level, name: str, key: str) -> None:
-        folder = os.path.join(level.folder, name)
-        if not os.path.islink(folder):
-            self._enter(folder, key, level.links)
-            return
-        real = os.path.realpath(folder)
-        # A link in a folder that a link leads to could lead on without an end.
-        above = {os.path.realpath(one.folder) for one in self._levels}
-        if level.links or real in above or not self._is_inside(real):
-            self._skipped(key[:-1])
+    def _met(
+        self, walk: _engine.FileWalk, key: str, path: Path, is_folder: bool, nested: bool
+    ) -> Iterator[Stored]:
+        """Go on behind a link, if that is allowed."""
+        real = os.path.realpath(path)
+        if is_folder:
+            # A link in a folder that a link leads to could lead on without an end.
+            above = {os.path.realpath(folder) for folder in walk.folders()}
+            if nested or real in above or not self._is_inside(real):
+                self._skipped(key)
+            else:
+                walk.follow(real, f"{key}/")
+        elif not self._is_inside(real):
+            self._skipped(key)
         else:
-            self._enter(folder, key, 1)
-
-    def _status(self, level: _Level, name: str, key: str) -> _File | None:
-        path = os.path.join(level.folder, name)
-        now = time.time_ns()
-        try:
-            found = os.lstat(path)
-            if stat.S_ISLNK(found.st_mode):
-                if not self._is_inside(os.path.realpath(path)):
-                    self._skipped(key)
-                    return None
-                found = os.stat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            # Deleted since the folder was listed, or a link to nothing.
-            return None
-        return _File.of(found, now) if stat.S_ISREG(found.st_mode) else None
+            yield from _file(key, path)
 
     def _is_inside(self, real: str) -> bool:
         root = self._root
         return root is not None and os.path.commonpath([real, root]) == root
 
 
-def _file(path: str) -> _File | None:
-    """The status of a regular file that is not a link."""
+def _file(key: str, path: Path) -> Iterator[Stored]:
+    """The file that a link leads to, if it is one."""
     now = time.time_ns()
     try:
-        found = os.lstat(path)
+        found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
-        return None
-    return _File.of(found, now) if stat.S_ISREG(found.st_mode) else None
-
-
-def _names(folder: str) -> list[str]:
-    """The names in a folder that may be of keys, those of folders with a slash at their end."""
-    names = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = entry.name
-                if name.endswith(_PARTIAL) or "\\" in name or not _is_text(name):
-                    continue
-                names.append(f"{name}/" if _is_folder(entry) else name)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return names
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        # A link to nothing.
+        return
+    if stat.S_ISREG(found.st_mode):
+        is_settled = found.st_mtime_ns < now - _TICK_NS
+        yield Stored(key, found.st_size, tag_of_file(found), is_settled)

@@ -18,6 +18,7 @@ __all__ = [
     "EXIT_CODES",
     "PATH",
     "add_common",
+    "add_durability",
     "add_selecting",
     "add_writing",
     "check_options",
@@ -66,6 +67,15 @@ def add_common(parser: argparse.ArgumentParser, *, store: bool = True) -> None:
             metavar="KEY=VALUE",
             help="an option of the URLs of the call, under fsspec's name; may be repeated",
         )
+
+
+def add_durability(parser: argparse.ArgumentParser) -> None:
+    """Add the option of what a change survives."""
+    parser.add_argument(
+        "--durability",
+        choices=("process", "fsync"),
+        help="what it survives: the death of the process, or a loss of power, too (fsync)",
+    )
 
 
 def add_selecting(parser: argparse.ArgumentParser) -> None:

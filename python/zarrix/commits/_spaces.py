@@ -7,6 +7,7 @@ is not in use, and the document then names it.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from zarrix._stores.keys import ZARRAY, is_document, key_of
 __all__ = [
     "KeySpace",
     "delete_keys",
+    "has_many_folders",
     "keys_beside",
     "keys_in",
     "parse_space",
@@ -30,6 +32,9 @@ __all__ = [
 ]
 
 _CHUNK = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
+# A folder costs up to twenty times as much as a link: with fewer chunks in each of so many folders,
+# they cost more than the chunks.
+_FEW_CHUNKS, _MANY_FOLDERS = 8, 1000
 _ORDER = (("default", "/"), ("v2", "/"), ("default", "."), ("v2", "."))
 
 
@@ -97,6 +102,15 @@ def spaces_of(metadata: ArrayMetadata) -> list[KeySpace]:
         if metadata.zarr_format == 3 or name == "v2"
     ]
     return list(dict.fromkeys(named))
+
+
+def has_many_folders(space: KeySpace, metadata: ArrayMetadata) -> bool:
+    """Whether an array has many folders, with few chunks in each, in a key space."""
+    if space.separator != "/" or metadata.ndim < 2:
+        return False
+    pairs = zip(metadata.shape, metadata.chunk_shape, strict=True)
+    *above, last = (-(-length // max(chunk, 1)) for length, chunk in pairs)
+    return last < _FEW_CHUNKS and math.prod(above) > _MANY_FOLDERS
 
 
 def with_space(document: bytes, key: str, space: KeySpace) -> bytes:

@@ -59,6 +59,7 @@ from zarrix.commits._lock import CommitLock
 from zarrix.commits._spaces import (
     KeySpace,
     delete_keys,
+    has_many_folders,
     keys_beside,
     parse_space,
     remove_chunks,
@@ -367,6 +368,7 @@ class StagedStore(Store):
                 "elements which readers see cannot change in a commit; append to it, write it "
                 "outside of the commit, or change its format with zarrix.migrate(store, to=3)"
             )
+        others.sort(key=lambda one: (has_many_folders(one, after), one.separator != own.separator))
         left = left_below(self._store, self.intent.root, zarr_format)
         left = [one for one in left if one.path == path]
         kept = {one.space for one in left}

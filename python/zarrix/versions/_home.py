@@ -137,15 +137,8 @@ def home_of(
 
 def durable(home: Home | ServerHome, durability: str | None) -> Home | ServerHome:
     """The home whose hierarchy and versions are written with another durability."""
-    if isinstance(home, ServerHome):
-        return home._replace(
-            live=home.live.with_durability(durability),
-            versions=home.versions.with_durability(durability),
-        )
-    return home._replace(
-        live=home.live.with_durability(durability),
-        versions=home.versions.with_durability(durability),
-    )
+    stores: dict[str, Any] = {"live": home.live, "versions": home.versions}
+    return home._replace(**{name: s.with_durability(durability) for name, s in stores.items()})
 
 
 def inside_of(target: Any, storage_options: Mapping[str, Any] | None = None) -> tuple[Store, str]:

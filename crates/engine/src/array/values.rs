@@ -93,6 +93,54 @@ pub fn copy_many(
     Ok((count.into_inner(), bytes.into_inner()))
 }
 
+/// What was copied: its length, the tag of the version that was read, and that of the new value.
+pub type CopiedValue = (u64, String, String);
+
+/// Copies values, each of which has at most so many bytes, to keys that have none, without locks.
+///
+/// `None` is of a value that was not copied: it is missing or longer, its key has a value, or an
+/// error came. The caller copies it by itself, and finds out why.
+pub fn copy_new(
+    source: &dyn Store,
+    dest: &dyn Store,
+    values: &[(String, String, u64)],
+    durability: Durability,
+    interrupt: Interrupt<'_>,
+) -> Result<Vec<Option<CopiedValue>>> {
+    let copied: Vec<OnceLock<CopiedValue>> = values.iter().map(|_| OnceLock::new()).collect();
+    pool::run(values.len().div_ceil(MANY), interrupt, &|run| {
+        for index in run * MANY..((run + 1) * MANY).min(values.len()) {
+            let one = scratch::with(|s| {
+                copy_one(source, dest, &values[index], durability, &mut s.encoded)
+            });
+            if let Ok(Some(one)) = one {
+                copied[index].get_or_init(|| one);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(copied.into_iter().map(OnceLock::into_inner).collect())
+}
+
+fn copy_one(
+    source: &dyn Store,
+    dest: &dyn Store,
+    (from, to, most): &(String, String, u64),
+    durability: Durability,
+    memory: &mut Vec<u8>,
+) -> zarrix_store::Result<Option<CopiedValue>> {
+    if dest.head(to)?.is_some() {
+        return Ok(None);
+    }
+    let Some(read) = source.get_tagged(from, *most, memory)? else { return Ok(None) };
+    let length = memory.len() as u64;
+    if length > *most {
+        return Ok(None);
+    }
+    dest.put(to, memory, durability)?;
+    Ok(dest.head(to)?.map(|stored| (length, read.tag, stored.tag)))
+}
+
 /// Carries the value of the first key of each pair to the second one, within a store; `None` for
 /// values that are missing.
 pub fn carry_many(

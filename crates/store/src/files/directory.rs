@@ -91,6 +91,11 @@ impl Directory {
         sys::status_in(&self.0, name, true).is_ok_and(|status| !status.is_dir())
     }
 
+    /// Whether the target of the link `name` is a directory.
+    pub(crate) fn leads_to_directory(&self, name: &CStr) -> bool {
+        sys::status_in(&self.0, name, true).is_ok_and(|status| status.is_dir())
+    }
+
     /// The status of the directory itself.
     pub(crate) fn own_status(&self) -> io::Result<Status> {
         sys::status_of(&self.0)

@@ -148,11 +148,7 @@ fn link(
 ) -> io::Result<Option<Carried>> {
     sys::link(from, to)?;
     let status = sys::link_status_at(to)?;
-    let guarded = match status.is_file() {
-        true if guards && status.is_writable() => sys::set_writable(to, &status, None).is_ok(),
-        is_file => is_file,
-    };
-    if !guarded {
+    if !is_guarded(&status, guards, |status| sys::set_writable(to, status, None)) {
         sys::unlink(to)?;
         return Ok(None);
     }
@@ -160,6 +156,52 @@ fn link(
         sys::open(to, sys::READ)?.sync_all()?;
     }
     Ok(Some(carried(Carry::Link, &status)))
+}
+
+/// Whether a link is to a file, and guarded, if it is to be.
+fn is_guarded(
+    status: &Status,
+    guards: bool,
+    forbid: impl FnOnce(&Status) -> io::Result<()>,
+) -> bool {
+    match status.is_file() {
+        true if guards && status.is_writable() => forbid(status).is_ok(),
+        is_file => is_file,
+    }
+}
+
+/// An open directory, and the one in which its files get a second name: where a directory has many,
+/// this costs less than the paths.
+pub(crate) struct Folders {
+    from: File,
+    to: File,
+}
+
+impl Folders {
+    pub(crate) fn open(from: &Path, to: &Path) -> io::Result<Self> {
+        let open = |path: &Path| sys::open(&c_name(path.as_os_str())?, sys::DIRECTORY);
+        Ok(Self { from: open(from)?, to: open(to)? })
+    }
+
+    /// Links the file of this name if [`place`] would; `None` if [`place`] has to do it, or to tell
+    /// why it cannot be done.
+    pub(crate) fn link(&self, name: &CStr, carrier: &Carrier) -> Option<Carried> {
+        if carrier.clones() || !carrier.links() {
+            return None;
+        }
+        sys::link_in(&self.from, &self.to, name).ok()?;
+        let forbid = |status: &Status| sys::forbid_writes_in(&self.to, name, status);
+        match sys::status_in(&self.to, name, false) {
+            Ok(status) if is_guarded(&status, carrier.guards, forbid) => {
+                Some(carried(Carry::Link, &status))
+            }
+            _ => {
+                // If the name stays, `place` finds it, and says so.
+                let _ = sys::unlink_in(&self.to, name, false);
+                None
+            }
+        }
+    }
 }
 
 fn carried(by: Carry, status: &Status) -> Carried {

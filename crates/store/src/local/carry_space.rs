@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::carrier::{Carrier, Carry};
 use crate::error::{Result, StoreError};
-use crate::files::paths::{make_parents, resolve};
+use crate::files::paths::{directory_of, make_parents, resolve};
 use crate::key_space::KeySpace;
 use crate::local::carry;
 use crate::store::{Durability, below};
@@ -106,8 +106,18 @@ impl CarriedSpace {
     /// Carries some chunks, by their numbers.
     pub fn carry(&self, chunks: &[String]) -> Result<()> {
         let mut marks = Vec::with_capacity(chunks.len());
+        let mut made = PathBuf::new();
         for numbers in chunks {
-            let mark = self.names(numbers).and_then(|(from, to)| self.place(&from, &to));
+            let mark = self.names(numbers).and_then(|(from, to)| {
+                // Runs of chunks are in one directory. That it is missing would else be found by a
+                // link, which costs as much as a look.
+                let directory = directory_of(&to);
+                if directory != made {
+                    made = directory.to_owned();
+                    make_parents(&to, self.durability)?;
+                }
+                self.place(&from, &to)
+            });
             let mark = mark.map_err(|error| self.failed("carry", numbers, error))?;
             marks.extend(mark.map(|mark| (numbers.clone(), mark)));
         }

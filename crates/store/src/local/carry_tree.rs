@@ -20,13 +20,16 @@ use crate::files::partial::DOCUMENTS;
 use crate::files::paths::resolve;
 use crate::key::check_key;
 use crate::key_space::{KeyRole, KeySpace};
-use crate::local::carry;
-use crate::local::rows::{Row, Tag};
+use crate::local::carry::{self, Folders};
+use crate::local::rows::{Page, Row, Tag, pages};
 use crate::store::{Durability, below};
 use crate::sys::{self, c_name, is_dangling, unless_absent};
 
 /// Most symbolic links to directories in a walk; links to directories with links multiply.
 const MOST_LINKED: u32 = 10_000;
+
+/// With so many files, a directory is opened, instead of naming it for each of them.
+const MANY_FILES: usize = 16;
 
 /// What a tree is carried with.
 #[derive(Debug)]
@@ -60,6 +63,14 @@ pub struct Visit {
     real: PathBuf,
     /// The array that it belongs to, and where its keys begin in keys of this directory.
     array: Option<(KeySpace, usize)>,
+}
+
+/// A name in a directory, and the open directories, if many files are in it.
+#[derive(Clone, Copy)]
+struct ListedFile<'a> {
+    entry: &'a DirEntry,
+    name: &'a str,
+    folders: Option<&'a Folders>,
 }
 
 /// One walk: which arrays there are, and the rows that an earlier walk has found.
@@ -113,7 +124,7 @@ impl CarriedTree {
             path: visit.path.display().to_string(),
             source,
         };
-        let (mut inside, mut rows) = (Vec::new(), Vec::new());
+        let (mut inside, mut rows, mut folders) = (Vec::new(), Vec::new(), None);
         let Some(listed) = unless_absent(fs::read_dir(&visit.path)).map_err(failed)? else {
             return Ok(inside);
         };
@@ -123,7 +134,15 @@ impl CarriedTree {
             if check_key(&name).is_err() || self.terms.skipped.contains(&name) {
                 continue;
             }
-            self.take(walk, visit, &entry, &name, &mut inside, &mut rows).map_err(|source| {
+            if rows.len() == MANY_FILES
+                && folders.is_none()
+                && let Some(dest) = &self.dest
+            {
+                // Without them, each file goes by its paths.
+                folders = Folders::open(&visit.path, &dest.join(&visit.key)).ok();
+            }
+            let found = ListedFile { entry: &entry, name: &name, folders: folders.as_ref() };
+            self.take(walk, visit, &found, &mut inside, &mut rows).map_err(|source| {
                 let path = entry.path().display().to_string();
                 StoreError::Io { operation: "carry", path, source }
             })?;
@@ -136,11 +155,11 @@ impl CarriedTree {
         &self,
         walk: &TreeWalk,
         visit: &Visit,
-        entry: &DirEntry,
-        name: &str,
+        found: &ListedFile<'_>,
         inside: &mut Vec<Visit>,
         rows: &mut Vec<Row>,
     ) -> io::Result<()> {
+        let ListedFile { entry, name, .. } = *found;
         let Some(mut kind) = unless_absent(entry.file_type())? else { return Ok(()) };
         let mut real = None;
         let is_link = kind.is_symlink();
@@ -163,7 +182,7 @@ impl CarriedTree {
             };
             inside.push(Visit { key, path: entry.path(), real, array });
         } else if kind.is_file()
-            && let Some(row) = self.value(walk, visit, key, &entry.path(), is_link)?
+            && let Some(row) = self.value(walk, visit, key, found, is_link)?
         {
             rows.push(row);
         }
@@ -195,10 +214,10 @@ impl CarriedTree {
         walk: &TreeWalk,
         visit: &Visit,
         key: String,
-        path: &Path,
+        found: &ListedFile<'_>,
         is_link: bool,
     ) -> io::Result<Option<Row>> {
-        let name = key.rsplit('/').next().unwrap_or(&key).as_bytes();
+        let name = found.name.as_bytes();
         let member = match visit.array {
             Some((space, start)) if !DOCUMENTS.contains(&name) => space.member(&key[start..]),
             _ => KeyRole::Other,
@@ -211,7 +230,7 @@ impl CarriedTree {
             _ => None,
         };
         let may_link = !is_link && matches!(member, KeyRole::Chunk(_));
-        let Some((size, tag)) = self.carried(walk, visit, &key, path, may_link)? else {
+        let Some((size, tag)) = self.carried(walk, visit, &key, found, may_link)? else {
             return Ok(None);
         };
         Ok(Some(match canonical {
@@ -226,11 +245,20 @@ impl CarriedTree {
         walk: &TreeWalk,
         visit: &Visit,
         key: &str,
-        path: &Path,
+        found: &ListedFile<'_>,
         may_link: bool,
     ) -> io::Result<Option<(u64, Tag)>> {
-        let from = c_name(path.as_os_str())?;
         let earlier = walk.earlier.get(key);
+        if may_link
+            && earlier.is_none()
+            && !self.terms.digests
+            && let Some(folders) = found.folders
+            && let Some(linked) = folders.link(&c_name(found.name.as_ref())?, &self.terms.carrier)
+        {
+            self.counts[1].fetch_add(1, Ordering::Relaxed);
+            return Ok(Some((linked.size, Tag::file(linked.tag))));
+        }
+        let from = c_name(found.entry.path().as_os_str())?;
         if self.dest.is_none() || earlier.is_some() {
             let Some(status) = unless_absent(sys::status_at(&from))? else { return Ok(None) };
             let (size, tag) = (status.len(), Tag::file(carry::tag(&status)));
@@ -319,13 +347,13 @@ impl CarriedTree {
         Ok(())
     }
 
-    /// The rows so far, sorted by key; a key has one.
+    /// Pages of the rows so far, sorted by key; a key has one row.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    pub fn pages(&self) -> Vec<Page> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         rows.sort_unstable_by(|first, second| first.key.cmp(&second.key));
         rows.dedup_by(|second, first| second.key == first.key);
-        rows
+        pages(&rows)
     }
 
     /// How many files were cloned, linked and copied, and how many directories were made.

@@ -10,3 +10,4 @@ pub(crate) mod replace;
 pub(crate) mod rows;
 pub(crate) mod store;
 pub(crate) mod tree;
+pub(crate) mod walk;

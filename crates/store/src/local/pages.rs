@@ -11,7 +11,7 @@ use crate::sys::{Status, c_name, status_at, unless_absent};
 use crate::tagged::{Cursor, ListedValue, PAGE_ROWS, may_follow, order_of};
 
 /// Tells this version of a file from those that replace it: modification time and inode.
-pub(super) fn tag(status: &Status) -> String {
+pub(crate) fn tag(status: &Status) -> String {
     let (seconds, nanos) = status.modified_at();
     let modified = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     format!("{modified:x}-{:x}", status.identity().1)

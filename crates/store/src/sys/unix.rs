@@ -341,6 +341,13 @@ pub(crate) fn link(from: &CStr, to: &CStr) -> io::Result<()> {
     check(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), 0) }).map(drop)
 }
 
+/// [`link`] between two open directories, under the name that the file has in the first one.
+pub(crate) fn link_in(from: &File, to: &File, name: &CStr) -> io::Result<()> {
+    let (from, to) = (from.as_raw_fd(), to.as_raw_fd());
+    // SAFETY: the name ends in NUL, and both descriptors are open.
+    check(unsafe { libc::linkat(from, name.as_ptr(), to, name.as_ptr(), 0) }).map(drop)
+}
+
 /// Takes all write permissions from a file with this status; or, with the status of its directory,
 /// gives them to those who may read the file and write to the directory, as the umask that both
 /// were made under did.
@@ -353,6 +360,13 @@ pub(crate) fn set_writable(
     let given = directory.map_or(0, |directory| directory.raw.st_mode & (mode >> 1) & WRITES);
     // SAFETY: the path ends in NUL.
     check(unsafe { libc::chmod(path.as_ptr(), (mode & !WRITES) | given) }).map(drop)
+}
+
+/// Takes all write permissions from a file with this status in an open directory.
+pub(crate) fn forbid_writes_in(directory: &File, name: &CStr, status: &Status) -> io::Result<()> {
+    let mode = status.raw.st_mode & 0o7777 & !WRITES;
+    // SAFETY: the name ends in NUL, and the descriptor is open.
+    check(unsafe { libc::fchmodat(directory.as_raw_fd(), name.as_ptr(), mode, 0) }).map(drop)
 }
 
 /// Why a clone or a link was refused; `None` for an error of another kind.

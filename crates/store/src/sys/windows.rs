@@ -278,6 +278,16 @@ pub(crate) fn link(from: &CStr, to: &CStr) -> io::Result<()> {
     std::fs::hard_link(native(from), native(to))
 }
 
+/// [`link`] between two open directories, under the name that the file has in the first one.
+pub(crate) fn link_in(from: &File, to: &File, name: &CStr) -> io::Result<()> {
+    std::fs::hard_link(path_in(from, name)?, path_in(to, name)?)
+}
+
+/// The permissions stay, as in [`set_writable`].
+pub(crate) fn forbid_writes_in(_: &File, _: &CStr, _: &Status) -> io::Result<()> {
+    Ok(())
+}
+
 /// The permissions stay: the read-only attribute would keep a file from being replaced, too.
 pub(crate) fn set_writable(_: &CStr, _: &Status, _: Option<&Status>) -> io::Result<()> {
     Ok(())

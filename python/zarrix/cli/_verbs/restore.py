@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zarrix.cli._common import add_common, options_of
+from zarrix.cli._common import add_common, add_durability, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-n", "--dry-run", action="store_true", help="only print what would be changed"
     )
+    add_durability(parser)
     add_common(parser)
 
 
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         keep=arguments.keep,
         message=arguments.message,
         dry_run=arguments.dry_run,
+        durability=arguments.durability,
     )
     if ui.json:
         ui.document({"dry_run": arguments.dry_run, **done.to_dict()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zarrix.cli._common import add_common, options_of
+from zarrix.cli._common import add_common, add_durability, options_of
 from zarrix.cli._ui import Ui
 
 EXAMPLES = (
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how it keeps chunks (default: the first that the file system or the bucket has)",
     )
     parser.add_argument("--digests", action="store_true", help="keep the SHA-256 of every value")
+    add_durability(parser)
     add_common(parser)
 
 
@@ -39,6 +40,7 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         message=arguments.message,
         how=arguments.how,
         digests=arguments.digests,
+        durability=arguments.durability,
         storage_options=options_of(arguments, arguments.path),
         progress=ui.progress,
     )
