@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from upath import UPath
 from zarrix import storage
 from zarrix._errors import InvalidKeyError, ReadOnlyError
+from zarrix._stores.open import as_store
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -142,6 +144,26 @@ def test_a_file_system_that_the_engine_knows_is_served_by_it() -> None:
     assert repr(store) == "<zarrix.storage.FsspecStore 's3://bucket/x'>"
     lenient = storage.FSStore("bucket/x", fs=fs, exceptions=(PermissionError,))
     assert type(lenient._engine).__name__ == "PythonStore"
+
+
+def test_paths_of_universal_pathlib_are_stores(tmp_path: Path) -> None:
+    values = np.arange(6).reshape(2, 3)
+    for path, kind in (
+        (UPath("memory://upaths/a.zarr"), storage.FSStore),
+        (UPath(tmp_path / "b.zarr"), storage.DirectoryStore),
+        (UPath(f"file://{tmp_path}/c.zarr"), storage.DirectoryStore),
+    ):
+        zarr.save(path, values)
+        opened = zarr.open(path, mode="r")
+        assert type(opened.store) is kind
+        assert opened[:].tolist() == values.tolist()
+        assert sorted(one.name for one in path.iterdir()) == sorted(opened.store)
+    key = {"key": "one", "secret": "two", "endpoint_url": "http://127.0.0.1:1"}
+    remote = as_store(UPath("s3://bucket/a b/c.zarr", **key))
+    assert type(remote) is storage.RemoteStore
+    assert remote.url == "s3://bucket/a b/c.zarr"
+    with pytest.raises(ValueError, match="storage_options need a URL"):
+        zarr.open(UPath("memory://upaths"), storage_options={"anon": True})
 
 
 def test_arguments_that_contradict_each_other_are_refused() -> None:

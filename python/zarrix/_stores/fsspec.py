@@ -523,6 +523,11 @@ def of_map(files: Any, storage_options: object = None) -> Store:
     return FSStore(files.root, fs=files.fs, missing_exceptions=files.missing_exceptions)
 
 
+def of_upath(upath: Any, storage_options: object = None) -> Store:
+    """The store of a path of universal_pathlib, as of the mapping of its file system."""
+    return of_map(upath.fs.get_mapper(upath.path))
+
+
 def of_url(url: str, storage_options: Mapping[str, Any] | None) -> Store:
     """The store of any URL that fsspec opens.
 

@@ -43,9 +43,10 @@ def as_store(
         Azure or a web server is a `RemoteStore`, and so is an fsspec mapping of one of them if the
         engine supports its configuration. ``icechunk://`` and such a URL after ``icechunk+`` are
         repositories of Icechunk, ``file://`` is a directory, ``memory://name`` is the `MemoryStore`
-        of that name in this process, and fsspec opens all other URLs. Stores of zarr-python 3,
-        Icechunk sessions and obstore stores are accepted as they are, and so is a `StorePath` of
-        the root of any of these.
+        of that name in this process, and fsspec opens all other URLs. A path of universal_pathlib
+        is opened as the mapping of its file system. Stores of zarr-python 3, Icechunk sessions and
+        obstore stores are accepted as they are, and so is a `StorePath` of the root of any of
+        these.
     storage_options : mapping, optional
         Only with a URL; fsspec's names of the options.
     durability : {"process", "fsync"}, optional

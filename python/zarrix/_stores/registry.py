@@ -53,6 +53,7 @@ OPENERS: dict[str, str] = {
     **{f".{suffix}": "zarrix.convert._file_store:of_path" for suffix in FILE_SUFFIXES},
     # Objects: the name of a class, or all classes of a package.
     "FSMap": "zarrix._stores.fsspec:of_map",
+    "upath.*": "zarrix._stores.fsspec:of_upath",
     "icechunk.*": "zarrix._stores.zarr_python:of_zarr_python",
     "obstore.*": "zarrix._stores.obstore:of_obstore",
     # Objects of any class with this method, zarr-python 3's stores among them.
