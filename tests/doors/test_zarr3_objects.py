@@ -48,6 +48,18 @@ def test_metadata_knows_its_format(zarr_format: Any, kind: Any) -> None:
         ArrayMetadata.from_dict({**members, "zarr_format": 4})
 
 
+def test_metadata_is_made_of_codecs_that_are_objects() -> None:
+    z = zarr.create_array({}, shape=(4, 4), chunks=(2, 2), shards=(4, 4), dtype="i4")
+    metadata = z.metadata
+    members = metadata.to_dict()
+    codecs = [one.to_dict() for one in metadata.codecs]
+    for given in (tuple(codecs), metadata.codecs, [*metadata.codecs]):
+        assert ArrayV3Metadata.from_dict({**members, "codecs": given}) == metadata
+    for wrong in ("bytes", None, 3, ({"name": 1},)):
+        with pytest.raises(zarr.errors.MetadataError, match="codecs"):
+            ArrayV3Metadata.from_dict({**members, "codecs": wrong})
+
+
 def test_codecs_of_metadata_are_instances_of_their_classes() -> None:
     z = zarr.create_array({}, shape=(4, 4), chunks=(2, 2), shards=(4, 4), dtype="i4")
     (shard,) = z.metadata.codecs

@@ -25,6 +25,7 @@ from zarrix._metadata.chunk_parts import (
     ChunkKeyEncoding,
     ListedChunkGrid,
     as_document,
+    codec_documents,
 )
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.layout import EngineLayout, make_layout
@@ -138,7 +139,8 @@ class ArrayMetadata:
         Parameters
         ----------
         data : mapping
-            The document as JSON values; in v2 it may have the attributes as well.
+            The document as JSON values; in v2 it may have the attributes as well. The codecs of v3
+            may be objects.
 
         Returns
         -------
@@ -164,6 +166,8 @@ class ArrayMetadata:
             wanted = "2 or 3" if known == [zarr_format] else known[0]
             raise MetadataError(f"key 'zarr_format' is {zarr_format!r}; expected {wanted}")
         if zarr_format == 3:
+            if isinstance(members.get("codecs"), list | tuple):
+                members["codecs"] = codec_documents(members["codecs"])
             return ARRAY_PARSERS[3](members)
         attributes = members.pop("attributes", None)
         return replace(ARRAY_PARSERS[2](members), zattrs=attributes)

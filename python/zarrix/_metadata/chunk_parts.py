@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from zarrix._metadata.chunk_grid import AxisGrid
 
-__all__ = ["ChunkGrid", "ChunkKeyEncoding", "ListedChunkGrid", "as_document"]
+__all__ = ["ChunkGrid", "ChunkKeyEncoding", "ListedChunkGrid", "as_document", "codec_documents"]
 
 
 class ChunkGrid(NamedTuple):
@@ -126,6 +126,11 @@ class ChunkKeyEncoding(NamedTuple):
         return self.separator.join(parts) or "0"
 
 
+def codec_documents(codecs: Iterable[Any]) -> list[Any]:
+    """The documents of codecs, of which some may be objects."""
+    return [one.to_dict() if hasattr(one, "to_dict") else one for one in codecs]
+
+
 def as_document(members: Mapping[str, Any]) -> dict[str, Any]:
     """Members of a document, of which some may be objects: data types, grids, codecs."""
     given = {name: one for name, one in members.items() if one is not None or name in _NULLABLE}
@@ -144,9 +149,7 @@ def as_document(members: Mapping[str, Any]) -> dict[str, Any]:
         if hasattr(given.get(part), "to_dict"):
             given[part] = given[part].to_dict()
     if "codecs" in given:
-        given["codecs"] = [
-            one.to_dict() if hasattr(one, "to_dict") else one for one in given["codecs"]
-        ]
+        given["codecs"] = codec_documents(given["codecs"])
     if not is_v3:
         given["filters"] = given.get("filters") and [*map(_config, given["filters"])]
         given["compressor"] = given.get("compressor") and _config(given["compressor"])
