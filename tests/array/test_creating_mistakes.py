@@ -198,3 +198,16 @@ def test_the_settings_of_an_array_object_come_from_a_mapping() -> None:
         assert ArrayConfig.from_dict({}).write_empty_chunks
     with pytest.raises(TypeError, match="no setting 'ordr'; did you mean 'order'"):
         ArrayConfig.from_dict({"ordr": "F"})
+
+
+@pytest.mark.parametrize("function", [zarr.open, zarr.open_array, zarr.open_group])
+def test_a_mode_of_none_is_the_one_when_it_is_omitted(function: Any) -> None:
+    shape = {"shape": (3,)} if function is not zarr.open_group else {}
+    store = zarr.MemoryStore()
+    made = function(store, mode=None, **shape)
+    assert not made.read_only
+    made.attrs["unit"] = "K"
+    assert function(store, mode=None).attrs["unit"] == "K"
+    assert function(store.with_read_only(True), mode=None).read_only
+    with pytest.raises(ValueError, match="mode is one of"):
+        function(store, mode="rw")

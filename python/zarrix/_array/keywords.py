@@ -226,7 +226,7 @@ class OpenArrayKeywords(OpenLikeKeywords, total=False):
     """Keywords of `open_like`, except those in its own signature."""
 
     shape: Any
-    mode: Mode
+    mode: Mode | None
     zarr_version: Format | None
     zarr_format: Format | None
     storage_options: Mapping[str, Any] | None

@@ -26,7 +26,7 @@ __all__ = ["OPEN_KEYWORDS", "open_array", "open_like"]
 @takes(AliasKeywords)
 def open_array(
     store: Any = None,
-    mode: Mode = "a",
+    mode: Mode | None = "a",
     shape: Any = None,
     chunks: Any = True,
     dtype: Any = None,
@@ -60,7 +60,7 @@ def open_array(
     ----------
     store : Store, mapping, str or Path, optional
         A new one in memory when omitted.
-    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}, optional
         ``'r'`` reads, ``'r+'`` reads and writes, and the array must exist; ``'a'`` creates it if it
         does not; ``'w'`` replaces an existing node; ``'w-'`` and ``'x'`` raise an error if a node
         exists.

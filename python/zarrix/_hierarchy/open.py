@@ -45,7 +45,7 @@ __all__ = [
 @overload
 def open(
     store: Any = None,
-    mode: Mode = "a",
+    mode: Mode | None = "a",
     *,
     shape: int | Sequence[int],
     zarr_version: Format | None = None,
@@ -58,7 +58,7 @@ def open(
 @overload
 def open(
     store: Any = None,
-    mode: Mode = "a",
+    mode: Mode | None = "a",
     *,
     zarr_version: Format | None = None,
     zarr_format: Format | None = None,
@@ -70,7 +70,7 @@ def open(
 @takes(OpenKeywords, like=open_array)
 def open(
     store: Any = None,
-    mode: Mode = "a",
+    mode: Mode | None = "a",
     *,
     zarr_version: Format | None = None,
     zarr_format: Format | None = None,
@@ -88,7 +88,7 @@ def open(
     store : Store, mapping, str or Path, optional
         A path may lead into a hierarchy: ``open("x.zarr/group/array")``. A new store in memory when
         omitted.
-    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}, optional
         ``'r'`` reads, ``'r+'`` reads and writes, and the node must exist; ``'a'`` creates it if it
         does not; ``'w'`` replaces an existing node; ``'w-'`` and ``'x'`` raise an error if a node
         exists.
@@ -163,7 +163,7 @@ def _open_group(
 @takes()
 def open_group(
     store: Any = None,
-    mode: Mode = "a",
+    mode: Mode | None = "a",
     cache_attrs: bool = True,
     synchronizer: Any = None,
     path: str | None = None,
@@ -184,7 +184,7 @@ def open_group(
     ----------
     store : Store, mapping, str or Path, optional
         A new store in memory when omitted.
-    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}
+    mode : {'r', 'r+', 'a', 'w', 'w-', 'x'}, optional
         As for `open`.
     cache_attrs : bool
         False reads attributes again before every use.

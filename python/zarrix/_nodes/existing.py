@@ -30,14 +30,16 @@ def check_mode(mode: Any) -> None:
         raise ValueError(f"mode is one of {', '.join(map(repr, MODES))}, not {mode!r}")
 
 
-def mode_at(mode: Mode, version: str | None) -> Mode:
-    """The mode to open a node by: that of a version only reads.
+def mode_at(mode: Mode | None, version: str | None) -> Mode:
+    """The mode to open a node by: that of a version only reads, and None is ``'a'``.
 
     Raises
     ------
     ReadOnlyError
         The mode would replace or create a node of a version.
     """
+    if mode is None:
+        mode = "a"
     check_mode(mode)
     if version is None:
         return mode
