@@ -12,15 +12,10 @@ use object_store::{ListResult, ObjectMeta};
 
 use super::client::Client;
 use super::names::is_value;
-use super::pages::{self, Paging};
+use super::pages::{self, ListsByFolder, Paging};
 use super::response::tag;
 use crate::error::{Refusal, Result, StoreError};
 use crate::tagged::{ListedValue, PAGE_ROWS, may_follow, order_of};
-
-/// What a response has in its extensions if its server is known to list the folder `a/` before the
-/// value `a-b`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ListsByFolder;
 
 /// The deepest folder of a listing: a name of S3 has 1024 bytes.
 const MOST_LEVELS: usize = 1024;

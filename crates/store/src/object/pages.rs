@@ -14,6 +14,11 @@ const MOST_EMPTY_PAGES: u32 = 1000;
 /// Most pages of a listing: a billion keys of S3.
 const MOST_PAGES: usize = 1 << 20;
 
+/// What a response has in its extensions if its server is known to list the folder `a/` before the
+/// value `a-b`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListsByFolder;
+
 /// The values below `prefix`; with `by_name`, only those directly below it, and the prefixes there.
 ///
 /// # Errors

@@ -25,8 +25,8 @@ use zarrix_codec::memory::{Grow, with_room};
 use super::answers::{Expected, Most};
 use super::budget;
 use super::failure::{ExchangeFailure, interrupted, late, no_memory, perhaps_passing};
-use super::listed::ListsByFolder;
 use super::pace::Pace;
+use super::pages::ListsByFolder;
 use super::redirect::{Terms, WithHeaders};
 
 /// The slowest rate that does not count as a dead connection, on top of the time limit of a
