@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 
-
 # ext4 uses no inode for five seconds after it was freed, and searches for others meanwhile.
 REUSE_S = 6
 
