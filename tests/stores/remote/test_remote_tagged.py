@@ -128,6 +128,24 @@ def test_a_server_that_is_known_to_list_by_folder_is_not_tried() -> None:
         assert _listed(store) == sorted(names)
 
 
+def test_a_server_whose_folders_never_end_is_an_error() -> None:
+    class Deep(FaultyServer):
+        def handler(self) -> Any:
+            class Handler(super().handler()):
+                def _list(self, query: dict[str, str]) -> None:
+                    below = f"{query.get('prefix', '')}a/"
+                    found = f"<CommonPrefixes><Prefix>{below}</Prefix></CommonPrefixes>"
+                    self._send(200, f"<ListBucketResult>{found}</ListBucketResult>".encode())
+
+            return Handler
+
+    with Deep(name="SeaweedFS 30GB 4.48") as server:
+        store = as_store(f"{server.url}/x", server.options)
+        with pytest.raises(OSError, match="folders lie in each other 1024 times"):
+            _listed(store)
+        assert len(server.requests) < 1100
+
+
 @pytest.fixture
 def moto(serve: Any) -> Any:
     return serve("moto")
