@@ -14,6 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::files::directory::Directory;
 use crate::local::pages::tag;
 use crate::sys::{FileKind, Status};
+use crate::tagged::order_of;
 
 /// A file that was changed less long before it was listed can be changed again without another time:
 /// file systems have clocks that tick each 10 ms, or each two seconds.
@@ -72,6 +73,12 @@ struct Name {
     is_link: bool,
 }
 
+impl Name {
+    fn order(&self) -> impl Iterator<Item = u8> + '_ {
+        order_of(&self.text, self.is_folder)
+    }
+}
+
 impl FolderWalk {
     /// A walk that begins at a folder; links in its path are followed.
     pub fn begin(folder: &Path, documents: Vec<String>) -> Result<Self> {
@@ -109,7 +116,7 @@ impl FolderWalk {
         if !documents.is_empty() {
             names = names_in(&directory)?;
         }
-        names.sort_unstable_by(|one, other| order(other).cmp(order(one)));
+        names.sort_unstable_by(|one, other| other.order().cmp(one.order()));
         self.levels.push(OpenLevel { directory, path, prefix, names, documents, is_linked });
         Ok(())
     }
@@ -163,11 +170,6 @@ impl FolderWalk {
     pub fn folders(&self) -> Vec<PathBuf> {
         self.levels.iter().map(|level| level.path.clone()).collect()
     }
-}
-
-/// What names are compared by: keys in a directory continue its name with a slash.
-fn order(name: &Name) -> impl Iterator<Item = u8> + '_ {
-    name.text.bytes().chain(name.is_folder.then_some(b'/'))
 }
 
 /// The names in a directory that may be of keys.
