@@ -213,7 +213,7 @@ def test_missing_files_are_filled_only_if_that_is_said(web: Web, tmp_path: Path)
 
 
 def test_what_is_not_there_or_not_a_piece_is_named(web: Web, tmp_path: Path) -> None:
-    with pytest.raises(PieceNotFoundError, match=r"there is no array at .*/no\.nc/u"):
+    with pytest.raises(PieceNotFoundError, match=r"^no array at .*/no\.nc/u"):
         virtual.concat([f"{web.url}/no.nc/u"])
     write(web.folder, "npy", "x", np.arange(3))
     virtual.save(virtual.concat([f"{web.url}/x.npy"]), web.folder / "list.json")

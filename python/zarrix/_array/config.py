@@ -51,7 +51,7 @@ class ArrayConfig:
         Raises
         ------
         TypeError
-            There is no setting of that name; the message has a similar one.
+            A name in ``data`` is not that of a setting; the message has a similar one.
 
         Examples
         --------

@@ -75,7 +75,7 @@ def fetched(store: Store, before: Row, url: str, folder: str, mark: int | None =
     SourceChangedError
         It is another one, or was replaced meanwhile.
     DownloadLimitError
-        There is no room for it.
+        It does not fit beside the files that are in use.
     OSError
         The server or the disk failed. No part of the file is left.
     """

@@ -163,7 +163,7 @@ def open_at(
     PieceChangedError
         It is not the one that was listed.
     DownloadLimitError
-        There is no room for it.
+        It does not fit beside the files that are in use.
     VirtualError
         It is the list of a virtual array.
     """

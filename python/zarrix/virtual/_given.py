@@ -246,7 +246,7 @@ class Sources:
 
     def _found(self, number: int, path: str, array: Array | None) -> Given:
         if array is None:
-            raise PieceNotFoundError(f"there is no array at {self.opener.told(number, path)}")
+            raise PieceNotFoundError(f"no array at {self.opener.told(number, path)}")
         self._note_format(number, array)
         if isinstance(location_of(array).store, VirtualStore):
             return self._opened(array)
