@@ -246,6 +246,7 @@ def test_xarray_concatenates_packed_variables_to_the_same(tmp_path: Path, exampl
     drawn(examples, check)
 
 
+@pytest.mark.filterwarnings("ignore:Numcodecs codecs are not in the Zarr version 3:UserWarning")
 def test_virtualizarr_writes_references_to_the_same(tmp_path: Path, examples: int) -> None:
     vz = pytest.importorskip("virtualizarr")
     xr = pytest.importorskip("xarray")
