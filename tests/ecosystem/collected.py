@@ -14,9 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from zarrix._array.array import Array
 from zarrix._as_zarr import modules
-from zarrix._hierarchy.asynchronous import AsyncArray
 
 running = False
 
@@ -114,14 +112,6 @@ def _getattr(module: ModuleType, name: str) -> Any:
     except AttributeError:
         return _absent_below(module.__name__, name)
 
-
-def _data_type(array: Any) -> Any:
-    return array.metadata.data_type
-
-
-# The private name of what metadata has.
-for _kind in (Array, AsyncArray):
-    _kind._zdtype = property(_data_type)
 
 _found_spec, _found_name = modules.Finder.find_spec, modules.AliasModule.__getattr__
 modules.Finder.find_spec = staticmethod(_find_spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zarrix._as_zarr.attributes import add_attributes, remove_attributes
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 
@@ -25,6 +26,7 @@ def enter() -> None:
         "write_empty_chunks": config.write_empty_chunks,
     }
     Store._answers_awaited = True
+    add_attributes()
 
 
 def leave() -> None:
@@ -33,3 +35,4 @@ def leave() -> None:
     zarr_format, config.write_empty_chunks = _before.pop()
     config.default_zarr_format = zarr_format  # type: ignore[assignment]  # Read from it.
     Store._answers_awaited = False
+    remove_attributes()

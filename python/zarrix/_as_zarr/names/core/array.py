@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from zarrix._array.config import ArrayConfig
+from zarrix._as_zarr.attributes import (
+    iter_chunk_coords,
+    iter_chunk_regions,
+    iter_shard_coords,
+    iter_shard_keys,
+    iter_shard_regions,
+)
 from zarrix._codecs.chain import split_chain
 from zarrix._codecs.classes import codec_from_dict
 from zarrix._codecs.normalize import chain_documents
@@ -22,6 +29,11 @@ __all__ = [
 ]
 
 CompressorLike = CompressorsLike = FiltersLike = SerializerLike = ShardsLike = Any
+
+
+_iter_chunk_coords, _iter_shard_coords = iter_chunk_coords, iter_shard_coords
+_iter_chunk_regions, _iter_shard_regions = iter_chunk_regions, iter_shard_regions
+_iter_shard_keys = iter_shard_keys
 
 
 def _parse_chunk_encoding_v3(

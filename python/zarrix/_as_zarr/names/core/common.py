@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -13,6 +14,8 @@ __all__ = [
     "NodeType",
     "ShapeLike",
     "ceildiv",
+    "compress_rle",
+    "expand_rle",
     "parse_bool",
     "parse_order",
     "ZARRAY_JSON",
@@ -105,3 +108,45 @@ def parse_named_configuration(
     if require_configuration:
         raise ValueError("Named configuration does not have a 'configuration' key.")
     return name, None
+
+
+def expand_rle(data: Iterable[Any], *, axis: int | None = None) -> list[int]:
+    """The lengths of chunks along an axis from the form that documents have.
+
+    Parameters
+    ----------
+    data : iterable of int or [int, int]
+        Lengths, or a length and how often it is repeated.
+    axis : int, optional
+        For the messages of errors.
+
+    Raises
+    ------
+    TypeError
+        A number is not an int.
+    ValueError
+        A number is less than 1, or there are more than two.
+    """
+    where = "" if axis is None else f"Dimension {axis}: "
+    edge = "Chunk edge length" if axis is None else "chunk edge length"
+    lengths: list[int] = []
+    for one in data:
+        pair = [*one] if isinstance(one, list | tuple) else [one, 1]
+        if len(pair) != 2:
+            raise ValueError(f"{where}RLE entries must be an integer or [size, count], got {one!r}")
+        for what, number in zip((edge, "RLE repeat count"), pair, strict=True):
+            if not isinstance(number, int):
+                raise TypeError(f"{where}{what} must be an int, got {number!r}")
+            if number < 1:
+                raise ValueError(f"{where}{what} must be >= 1, got {number}")
+        lengths += [int(pair[0])] * pair[1]
+    return lengths
+
+
+def compress_rle(sizes: Iterable[int]) -> list[int | list[int]]:
+    """The form that documents have of the lengths of chunks along an axis."""
+    found: list[int | list[int]] = []
+    for length, same in itertools.groupby(sizes):
+        count = sum(1 for _ in same)
+        found.append(length if count == 1 else [length, count])
+    return found

@@ -7,7 +7,7 @@ selections by chunks of arrays that are not stored.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,13 +15,16 @@ import numpy as np
 from zarrix._as_zarr.names.core.chunk_grids import ChunkGrid
 from zarrix._errors import ArrayIndexError, BoundsCheckError
 from zarrix._hierarchy.asynchronous import AsyncOIndex, AsyncVIndex
-from zarrix._metadata.chunk_grid import AxisGrid
+from zarrix._metadata.chunk_grid import AxisGrid, combinations
 from zarrix._selection.fancy import resolve_orthogonal
 
 __all__ = [
     "Indexer",
     "SelectorTuple",
     "is_integer",
+    "iter_grid",
+    "oindex",
+    "oindex_set",
     "ArrayIndexError",
     "AsyncOIndex",
     "AsyncVIndex",
@@ -41,6 +44,100 @@ SelectorTuple = tuple[Any, ...] | Any
 def is_integer(x: Any) -> bool:
     """Whether a part of a key is an integer; True and False are none."""
     return isinstance(x, int | np.integer) and not isinstance(x, bool)
+
+
+def iter_grid(
+    grid_shape: Sequence[int],
+    *,
+    origin: Sequence[int] | None = None,
+    selection_shape: Sequence[int] | None = None,
+) -> Iterator[tuple[int, ...]]:
+    """The coordinates of a box in a grid, in C order.
+
+    Parameters
+    ----------
+    grid_shape : sequence of int
+    origin : sequence of int, optional
+        The first coordinates; zeros when omitted.
+    selection_shape : sequence of int, optional
+        The shape of the box; all that follows the origin when omitted.
+
+    Raises
+    ------
+    ValueError
+        A length is not that of the grid.
+    IndexError
+        The box reaches beyond the grid.
+    """
+    first = origin or (0,) * len(grid_shape)
+    pairs = zip(grid_shape, first, strict=True)
+    box = tuple(count - begin for count, begin in pairs)
+    if selection_shape is not None:
+        if any(wanted > most for wanted, most in zip(selection_shape, box, strict=True)):
+            raise IndexError(
+                f"a box of {tuple(selection_shape)} at {tuple(first)} reaches beyond "
+                f"the grid of {tuple(grid_shape)}"
+            )
+        box = tuple(selection_shape)
+    pairs = zip(first, box, strict=True)
+    return combinations([range(begin, begin + count) for begin, count in pairs])
+
+
+def _iter_grid(
+    grid_shape: Sequence[int], *, order: str = "lexicographic", **box: Any
+) -> Iterator[tuple[int, ...]]:
+    if order != "lexicographic":
+        raise NotImplementedError(f"order={order!r}; coordinates come in lexicographic order")
+    return iter_grid(grid_shape, **box)
+
+
+def _iter_regions(
+    domain_shape: Sequence[int],
+    region_shape: Sequence[int],
+    *,
+    trim_excess: bool = True,
+    **box: Any,
+) -> Iterator[tuple[slice, ...]]:
+    """The regions of equal shape that cover a box of their grid; the last ones are cut."""
+    pairs = zip(domain_shape, region_shape, strict=True)
+    for coords in _iter_grid([-(-length // size) for length, size in pairs], **box):
+        axes = zip(coords, region_shape, domain_shape, strict=True)
+        yield tuple(
+            slice(at * size, min((at + 1) * size, length) if trim_excess else (at + 1) * size, 1)
+            for at, size, length in axes
+        )
+
+
+def oindex(a: Any, selection: Any) -> Any:
+    """What ``z.oindex[selection]`` of a Zarr array gives, of an array in memory."""
+    found, dropped = _orthogonal(selection, a.shape)
+    return a[found].squeeze(axis=dropped)
+
+
+def oindex_set(a: Any, selection: Any, value: Any) -> None:
+    """Assign to an array in memory what ``z.oindex[selection] = value`` assigns."""
+    found, dropped = _orthogonal(selection, a.shape)
+    if dropped and np.ndim(value):
+        # Without the axes of integers, or with fewer axes, as NumPy broadcasts.
+        kept = tuple(slice(None) if i not in dropped else np.newaxis for i in range(a.ndim))
+        shape = a[found].squeeze(axis=dropped).shape
+        value = np.broadcast_to(value, shape)[kept]
+    a[found] = value
+
+
+def _orthogonal(selection: Any, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """An open mesh of what is selected along each axis, and the axes of integers."""
+    axes = resolve_orthogonal(selection, tuple(shape)).axes
+    indices = [
+        one
+        if isinstance(one, np.ndarray)
+        else [one]
+        if isinstance(one, int)
+        else np.arange(one[2]) * one[1] + one[0]
+        for one in axes
+    ]
+    mesh = np.ix_(*[np.asarray(one, np.intp) for one in indices])
+    return mesh, tuple(i for i, one in enumerate(axes) if isinstance(one, int))
 
 
 class Indexer(Protocol):
@@ -87,9 +184,10 @@ class OrthogonalIndexer:
     def __init__(self, selection: Any, shape: tuple[int, ...], chunk_grid: ChunkGrid) -> None:
         indexer = resolve_orthogonal(selection, tuple(shape))
         self.shape = indexer.shape
+        axes = [one.axis for one in chunk_grid.dimensions]
         self._axes = [
             [*_parts(selected, axis, length)]
-            for selected, axis, length in zip(indexer.axes, chunk_grid.axes, shape, strict=True)
+            for selected, axis, length in zip(indexer.axes, axes, shape, strict=True)
         ]
         self.is_advanced = any(isinstance(axis, np.ndarray) for axis in indexer.axes)
         dropped = [i for i, axis in enumerate(indexer.axes) if isinstance(axis, int)]
