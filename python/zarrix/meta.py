@@ -97,10 +97,10 @@ def decode_array_metadata(document: Any) -> dict[str, Any]:
         "shape": metadata.shape,
         "chunks": metadata.chunk_shape,
         "dtype": metadata.dtype,
-        "compressor": metadata.compressor,
+        "compressor": metadata.compressor_config,
         "fill_value": metadata.fill_value,
         "order": metadata.order,
-        "filters": None if metadata.filters is None else list(metadata.filters),
+        "filters": None if metadata.filter_configs is None else list(metadata.filter_configs),
     }
     if metadata.key_encoding[1] is not None:
         members["dimension_separator"] = metadata.key_encoding[1]

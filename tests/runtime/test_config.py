@@ -5,6 +5,7 @@ import subprocess
 import sys
 import zipfile
 
+import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix import _engine
@@ -270,9 +271,25 @@ def test_every_setting_that_is_accepted_has_an_effect_or_says_so():
             config.set({name: "another"}).__exit__(None, None, None)
 
 
-def test_an_order_of_zarr_python_that_would_do_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"array\.order"):
-        config.set({"array.order": "F"})
+def test_the_order_of_zarr_python_is_that_of_new_and_opened_arrays():
+    values = np.arange(12).reshape(3, 4)
+    store = {}
+    zarr.create_array(store, name="c", data=values, zarr_format=3)
+    with config.set({"array.order": "F"}):
+        opened = zarr.open_array(store, path="c")
+        new_2 = zarr.create_array({}, shape=(3, 4), dtype="i8", zarr_format=2)
+        old_2 = zarr.zeros((3, 4), zarr_format=2)
+        c_order = zarr.create_array({}, shape=(3, 4), dtype="i8", zarr_format=2, order="C")
+    assert opened[:].flags["F_CONTIGUOUS"]
+    np.testing.assert_array_equal(opened[:], values)
+    assert (new_2.order, old_2.order, c_order.order) == ("F", "F", "C")
+    assert zarr.open_array(store, path="c")[:].flags["C_CONTIGUOUS"]
+    assert config.get("array.order") == "C"
+
+
+def test_an_order_that_is_neither_c_nor_f_is_refused():
+    with pytest.raises(ValueError, match=r"array\.order.*'C' or 'F'"):
+        config.set({"array.order": "K"})
     assert config.get("array.order") == "C"
 
 

@@ -21,11 +21,12 @@ from zarrix._metadata.grid_documents import has_lists
 from zarrix._metadata.literals import DEFAULT
 from zarrix._nodes.location import Location
 from zarrix._runtime.caller import warn_caller
+from zarrix._runtime.config import order_of_arrays
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ARRAY_DOCUMENT, key_of
 from zarrix._stores.labels import place
 
-__all__ = ["metadata_of_create", "new_metadata", "only_in_v3", "store_separator"]
+__all__ = ["arguments_of_v2", "metadata_of_create", "new_metadata", "only_in_v3", "store_separator"]
 
 V3_ONLY = (
     "shards",
@@ -82,7 +83,7 @@ def new_metadata(
             arguments["chunk_key_encoding"] = ("default", separator)
         metadata = v3.new_array(**arguments, label=where)
     else:
-        words = _arguments_of_v2(store, separator, arguments)
+        words = arguments_of_v2(store, separator, arguments)
         metadata = v2.new_array(**words, object_codec=object_codec, label=where)
     return with_checksum(metadata) if checksum else metadata
 
@@ -114,7 +115,8 @@ def metadata_of_create(
         arguments["compressors"] = more["compressors"]
     location = location.choose_format(2, only_in_v3(arguments, V3_ONLY))
     if location.zarr_format == 2 and arguments.get("order") in (None, "C"):
-        arguments["order"] = ArrayConfig.given(more.get("config")).get("order", "C")
+        given_order = ArrayConfig.given(more.get("config")).get("order")
+        arguments["order"] = given_order or arguments.get("order")
     return new_metadata(location, arguments, checksum=checksum)
 
 
@@ -147,8 +149,8 @@ def _merge_compressors(arguments: dict[str, Any]) -> None:
         raise ValueError("give compressors= or compressor=, not both")
 
 
-def _arguments_of_v2(
-    store: Store, separator: str | None, arguments: dict[str, Any]
+def arguments_of_v2(
+    store: Store | None, separator: str | None, arguments: dict[str, Any]
 ) -> dict[str, Any]:
     """The arguments of `create_array` in the form of v2."""
     compressors = arguments.get("compressors")
@@ -183,12 +185,12 @@ def _arguments_of_v2(
         "compressor": compressor,
         "filters": None if isinstance(filters, str) and filters == "auto" else filters,
         "fill_value": arguments.get("fill_value", DEFAULT),
-        "order": arguments.get("order") or "C",
+        "order": arguments.get("order") or order_of_arrays(),
         "dimension_separator": store_separator(store, separator),
     }
 
 
-def store_separator(store: Store, wanted: str | None) -> str | None:
+def store_separator(store: Store | None, wanted: str | None) -> str | None:
     """The separator of v2 chunk keys: ``wanted``, or that of the store."""
     preferred = getattr(store, "_dimension_separator", None)
     if wanted is not None and preferred not in (None, wanted):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from zarrix._errors import suggestion
-from zarrix._runtime.config import config
+from zarrix._runtime.config import config, order_of_arrays
 
 __all__ = ["ArrayConfig"]
 
@@ -59,7 +59,9 @@ class ArrayConfig:
         >>> ArrayConfig.from_dict({"order": "F"}).to_dict()
         {'order': 'F', 'write_empty_chunks': False, 'read_missing_chunks': True}
         """
-        return cls.of(data, cls(write_empty_chunks=bool(config.write_empty_chunks)))
+        empty = bool(config.write_empty_chunks)
+        missing = config.read_missing_chunks
+        return cls.of(data, cls(order_of_arrays(), empty, missing))
 
     def to_dict(self) -> dict[str, Any]:
         """The settings by their names, as ``config=`` takes them.

@@ -35,7 +35,7 @@ def create(
     dtype: Any = None,
     compressor: Any = "default",
     fill_value: Any = DEFAULT,
-    order: Order = "C",
+    order: Order | None = None,
     store: Any = None,
     synchronizer: Any = None,
     overwrite: bool = False,
@@ -75,8 +75,9 @@ def create(
     fill_value : scalar or None
         What elements read as that were never written: zero by default, not-a-time for times, and
         empty text and bytes.
-    order : {'C', 'F'}
-        Order of the elements within a chunk.
+    order : {'C', 'F'}, optional
+        Order of the elements within a chunk; ``config.get("array.order")`` when omitted, which is
+        "C".
     store : Store, mapping, str or Path, optional
         A new one in memory when omitted.
     synchronizer : mapping of key to lock, optional

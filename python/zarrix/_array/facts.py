@@ -11,6 +11,7 @@ import numpy as np
 from zarrix._array.handle import ArrayHandle
 from zarrix._dtypes.v2 import normalize_fill_value
 from zarrix._metadata.literals import Order
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import completable
 from zarrix._stores.keys import ZATTRS, key_of
 
@@ -34,15 +35,18 @@ class ArrayFacts(ArrayHandle):
 
     @property
     def name(self) -> str | None:
-        """Path with a leading slash, as in h5py; None at the root of a store."""
+        """Path with a leading slash, as in h5py; None at the root of a store.
+
+        Under `zarrix.as_zarr`, "/" at the root of a store, as in zarr-python 3.
+        """
         path = self._location.path
-        return f"/{path}" if path else None
+        return f"/{path}" if path or DIALECT.is_zarr3 else None
 
     @property
     def basename(self) -> str | None:
         """Last part of the name."""
         path = self._location.path
-        return path.split("/")[-1] if path else None
+        return path.split("/")[-1] if path or DIALECT.is_zarr3 else None
 
     @property
     def read_only(self) -> bool:

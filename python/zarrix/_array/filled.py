@@ -8,6 +8,7 @@ from zarrix._array.array import Array
 from zarrix._array.create import create
 from zarrix._array.keywords import ArrayKeywords, CreateKeywords, LikeKeywords
 from zarrix._array.like import take_like
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import takes
 
 __all__ = [
@@ -152,6 +153,8 @@ def full(shape: Any, fill_value: Any, **kwargs: Unpack[CreateKeywords]) -> Array
 def empty_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     """Create an array like ``a``, with its fill value; an undefined one for another dtype.
 
+    Under `zarrix.as_zarr` it has the fill value for any dtype, as in zarr-python 3.
+
     Parameters
     ----------
     a : Array or ndarray
@@ -178,8 +181,8 @@ def empty_like(a: Any, **kwargs: Unpack[ArrayKeywords]) -> Array:
     ((4, 6), (2, 3), dtype('int16'))
     """
     options = take_like(a, {**kwargs})
-    is_same = isinstance(a, Array) and kwargs.get("dtype", a.dtype) == a.dtype
-    options.setdefault("fill_value", a.fill_value if is_same else None)
+    is_kept = isinstance(a, Array) and (DIALECT.is_zarr3 or kwargs.get("dtype", a.dtype) == a.dtype)
+    options.setdefault("fill_value", a.fill_value if is_kept else None)
     return create(**options)
 
 

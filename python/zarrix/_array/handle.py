@@ -87,7 +87,7 @@ class ArrayHandle(Member):
         checksum: bool = False,
         *,
         read_missing_chunks: bool | None = None,
-        order: Order = "C",
+        order: Order | None = None,
     ) -> None:
         counterpart = getattr(store, "_sync", None)
         if isinstance(counterpart, ArrayHandle):

@@ -32,7 +32,7 @@ def open_array(
     dtype: Any = None,
     compressor: Any = "default",
     fill_value: Any = DEFAULT,
-    order: Order = "C",
+    order: Order | None = None,
     synchronizer: Any = None,
     filters: Any = None,
     cache_metadata: bool = True,
@@ -125,7 +125,7 @@ def open_array(
     if mode not in MODES or version is not None:
         mode = mode_at(mode, version)
     # Checked even for an existing array, which ignores them.
-    if order != "C":
+    if order not in (None, "C"):
         normalize_order(order)
     if dimension_separator is not None:
         normalize_dimension_separator(dimension_separator)

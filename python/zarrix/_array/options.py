@@ -8,7 +8,7 @@ import numpy as np
 
 from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.literals import Order
-from zarrix._runtime.config import defaults_of_arrays
+from zarrix._runtime.config import defaults_of_arrays, order_of_arrays
 from zarrix._stores.base import Store
 
 __all__ = ["ArrayOptions"]
@@ -50,7 +50,7 @@ class ArrayOptions(NamedTuple):
     allow_pickle: bool = False
     checksum: bool = False
     read_missing_chunks: bool | None = None
-    order: Order = "C"
+    order: Order | None = None
     is_detached: bool = False
     is_view: bool = False
     cast_to: np.dtype[Any] | None = None
@@ -71,6 +71,8 @@ class ArrayOptions(NamedTuple):
             write_empty = zarr_format == 2 if empty is None else empty
         if read_missing is None:
             read_missing = missing
+        if order is None:
+            order = order_of_arrays()
         if store._is_staged:
             # Other handles of the commit change the documents, too.
             cache_metadata, is_detached = False, True

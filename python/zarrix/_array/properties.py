@@ -23,6 +23,7 @@ from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.location import Location
 from zarrix._nodes.on_demand import on_demand
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
@@ -204,7 +205,7 @@ class ArrayProperties(ArrayFacts):
         metadata = self._snapshot.metadata
         if metadata.zarr_format == 3:
             return self._codecs_by_kind()[2]
-        config = metadata.compressor
+        config = metadata.compressor_config
         return () if config is None else (shown_codec(config, metadata.where),)
 
     @property
@@ -214,7 +215,7 @@ class ArrayProperties(ArrayFacts):
         In v3 the first of `compressors`, if numcodecs has it.
         """
         metadata = self._snapshot.metadata
-        config = metadata.compressor
+        config = metadata.compressor_config
         if metadata.zarr_format == 3 and self.compressors:
             config = numcodecs_config(self.compressors[0].to_dict())
         return None if config is None else shown_codec(config, metadata.where)
@@ -223,12 +224,15 @@ class ArrayProperties(ArrayFacts):
     def filters(self) -> Any:
         """The codecs before the compressor, as numcodecs objects; None if there are none.
 
-        In v3, a tuple of the array-to-array codecs, as objects of `zarrix.codecs`.
+        In v3, a tuple of the array-to-array codecs, as objects of `zarrix.codecs`. Under
+        `zarrix.as_zarr` a tuple in v2 as well, as in zarr-python 3.
         """
         metadata = self._snapshot.metadata
         if metadata.zarr_format == 3:
             return self._codecs_by_kind()[0]
-        filters, label = metadata.filters, metadata.where
+        filters, label = metadata.filter_configs, metadata.where
+        if DIALECT.is_zarr3:
+            return tuple(shown_codec(config, label) for config in filters or ())
         return None if filters is None else [shown_codec(config, label) for config in filters]
 
     @property

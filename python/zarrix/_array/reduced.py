@@ -53,10 +53,10 @@ def metadata_of_reduced(metadata: ArrayMetadata, factor: int) -> ArrayMetadata:
             shape=tuple(smaller(metadata.shape)),
             chunks=tuple(smaller(lengths)),
             dtype=metadata.dtype,
-            compressor={**(metadata.compressor or {}), **reduced},
+            compressor={**(metadata.compressor_config or {}), **reduced},
             fill_value=metadata.fill_value,
             order=metadata.order,
-            filters=metadata.filters,
+            filters=metadata.filter_configs,
             dimension_separator=metadata.dimension_separator,
             label="reduced()",
         )

@@ -68,7 +68,7 @@ def snapshot_of(
         metadata,
         document,
         engine_array_of(location, options, metadata, document, key),
-        metadata.order if metadata.zarr_format == 2 else options.order,
+        metadata.order if metadata.zarr_format == 2 else options.order or "C",
         is_plain,
         is_plain and not options.read_only and options.synchronizer is None,
         _engine.LARGE_RESULT_BYTES // max(1, metadata.dtype.itemsize),

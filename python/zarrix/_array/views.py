@@ -40,10 +40,10 @@ def metadata_of_view(
         shape=shape,
         chunks=metadata.chunk_shape if chunks is None else chunks,
         dtype=seen_as,
-        compressor=metadata.compressor,
+        compressor=metadata.compressor_config,
         fill_value=fill_value,
         order=metadata.order,
-        filters=metadata.filters if filters is None else filters,
+        filters=metadata.filter_configs if filters is None else filters,
         dimension_separator=metadata.dimension_separator,
         label="view()",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zarrix._as_zarr.attributes import add_attributes, remove_attributes
 from zarrix._runtime.config import config
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 
 __all__ = ["enter", "leave"]
@@ -14,8 +15,9 @@ _before: list[tuple[int | None, bool | None]] = []
 def enter() -> None:
     """Let a call that leaves it open mean what it means in zarr-python 3.
 
-    New nodes are v3, chunks of nothing but the fill value are not stored in v2 either, and ``get``
-    and ``clear`` of stores are coroutines.
+    New nodes are v3, chunks of nothing but the fill value are not stored in v2 either, ``get`` and
+    ``clear`` of stores are coroutines, an array at the root of a store has the name "/", and a
+    store may be made in the folder of an array, beside its chunks.
     """
     _before.append((config.default_zarr_format, config.write_empty_chunks))
     config.default_zarr_format = 3
@@ -26,6 +28,7 @@ def enter() -> None:
         "write_empty_chunks": config.write_empty_chunks,
     }
     Store._answers_awaited = True
+    DIALECT.is_zarr3 = True
     add_attributes()
 
 
@@ -35,4 +38,5 @@ def leave() -> None:
     zarr_format, config.write_empty_chunks = _before.pop()
     config.default_zarr_format = zarr_format  # type: ignore[assignment]  # Read from it.
     Store._answers_awaited = False
+    DIALECT.is_zarr3 = False
     remove_attributes()

@@ -91,7 +91,7 @@ def _partition_rows(metadata: ArrayMetadata) -> InfoItems:
 
 def _codec_rows(array: Any, metadata: ArrayMetadata) -> InfoItems:
     if array.zarr_format == 2:
-        return [("Compressor", codec_text(metadata.compressor, metadata.where))]
+        return [("Compressor", codec_text(metadata.compressor_config, metadata.where))]
     compressors = ", ".join(map(repr, array.compressors))
     return [("Serializer", repr(array.serializer)), ("Compressors", compressors or "none")]
 

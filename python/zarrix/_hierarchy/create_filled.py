@@ -145,14 +145,15 @@ class FilledArrayCreation(ArrayCreation):
 
     @takes(MemberLikeKeywords, like=_create.create, refused=GIVEN)
     def empty_like(self, name: str, data: Any, **kwargs: Unpack[MemberLikeKeywords]) -> Array:
-        """Create an array in this group like ``data``, with an undefined fill value.
+        """Create an array in this group like ``data``, as `zarrix.empty_like` does.
 
         Parameters
         ----------
         name : str
             Name, or path relative to this group; missing parent groups are created.
         data : Array or ndarray
-            Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs and order.
+            Anything with a shape and a dtype. Source of shape, chunks, dtype, codecs, order and, if
+            it is an `Array`, the fill value.
         **kwargs
             As for `zarrix.empty_like`.
 

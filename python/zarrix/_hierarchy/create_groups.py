@@ -19,6 +19,7 @@ from zarrix._nodes.existing import require
 from zarrix._nodes.location import Found, Location
 from zarrix._nodes.many import create_many
 from zarrix._nodes.new import group_metadata, new_node
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import takes
 from zarrix._stores.base import Store
 from zarrix._stores.path import normalize_storage_path
@@ -159,7 +160,8 @@ class GroupCreation(GroupState):
         name : str
             Name, or path relative to this group.
         overwrite : bool
-            Replace an array of that name.
+            Replace an array of that name; under `zarrix.as_zarr` a group as well, as in
+            zarr-python 3.
         attributes : mapping, optional
             Of the group, if it is created.
 
@@ -183,7 +185,7 @@ class GroupCreation(GroupState):
         'K'
         """
         path = self._item_path(name)
-        if self._kind(path) != "group":
+        if self._kind(path) != "group" or (overwrite and DIALECT.is_zarr3):
             try:
                 return self.create_group(name, overwrite, attributes)
             except ContainsGroupError:

@@ -10,6 +10,7 @@ from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes.on_demand import on_demand
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import completable
 from zarrix._stores.path import StorePath
 
@@ -102,6 +103,8 @@ class GroupProperties(GroupState):
     async def update_attributes_async(self, new_attributes: Mapping[str, Any]) -> Self:
         """`update_attributes`, for code that awaits it.
 
+        Under `zarrix.as_zarr` the new attributes replace all others, as in zarr-python 3.
+
         Parameters
         ----------
         new_attributes : mapping of str to JSON value
@@ -125,6 +128,9 @@ class GroupProperties(GroupState):
         >>> group.attrs["b"]
         2
         """
+        if DIALECT.is_zarr3:
+            self._attrs.put(dict(new_attributes))
+            return self
         return self.update_attributes(new_attributes)
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,22 @@ from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._metadata.literals import Format, Order
 from zarrix._runtime.buffers import default_buffer_prototype
 from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS
 
 __all__ = ["ARRAY_ENCODERS", "ARRAY_PARSERS", "ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata"]
+
+# Members of a v3 document that have an attribute here.
+_MEMBERS = {
+    "chunk_grid",
+    "chunk_key_encoding",
+    "codecs",
+    "data_type",
+    "fill_value",
+    "node_type",
+    "shape",
+    "zarr_format",
+}
 
 
 @dataclass(frozen=True)
@@ -84,9 +97,9 @@ class ArrayMetadata:
     codecs: tuple[Mapping[str, Any], ...]
     key_encoding: tuple[str, str | None] = ("v2", None)
     has_compressor: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
     where: str = field(default=ZARRAY, compare=False)
-    zattrs: Mapping[str, Any] | None = None
+    zattrs: Mapping[str, Any] | None = field(default=None, compare=False)
     rectilinear: tuple[AxisGrid, ...] | None = None
     key_suffix: str = ""
     _layouts: dict[tuple[bool, bool, bool, bool], EngineLayout] = field(
@@ -100,6 +113,20 @@ class ArrayMetadata:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_layouts": {}}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they describe the same array, with the same attributes.
+
+        Attributes that were not read count as none.
+        """
+        return isinstance(other, ArrayMetadata) and self._compared() == other._compared()
+
+    def _compared(self) -> tuple[Any, ...]:
+        found = vars(self)
+        members = tuple(found[one.name] for one in fields(self) if one.compare)
+        # What a document may leave out or leave empty is the same array.
+        unknown = {name: one for name, one in self.extra.items() if one and name not in _MEMBERS}
+        return (*members, self.zattrs or {}, unknown)
 
     def at(self, where: str) -> ArrayMetadata:
         """The same array for another document with the same content, with the layout already bound.
@@ -189,12 +216,36 @@ class ArrayMetadata:
         return "F" if axes > 1 and order == tuple(reversed(range(axes))) else "C"
 
     @property
-    def compressor(self) -> dict[str, Any] | None:
+    def compressor(self) -> Any:
+        """Configuration of the compressor as v2 writes it, or None.
+
+        Under `zarrix.as_zarr` a codec of numcodecs, as in zarr-python 3.
+        """
+        config = self.compressor_config
+        return self._shown(config) if config and DIALECT.is_zarr3 else config
+
+    @property
+    def filters(self) -> tuple[Any, ...] | None:
+        """Configurations of the filters as v2 writes them, or None.
+
+        Under `zarrix.as_zarr` codecs of numcodecs, as in zarr-python 3.
+        """
+        configs = self.filter_configs
+        return tuple(map(self._shown, configs)) if configs and DIALECT.is_zarr3 else configs
+
+    def _shown(self, config: dict[str, Any]) -> Any:
+        # Import time: nothing that is stored needs codecs as objects.
+        from zarrix._codecs.numcodecs import shown_codec
+
+        return shown_codec(config, self.where)
+
+    @property
+    def compressor_config(self) -> dict[str, Any] | None:
         """Configuration of the compressor as v2 writes it, or None."""
         return _v2_config(self.codecs[-1]) if self.has_compressor else None
 
     @property
-    def filters(self) -> tuple[dict[str, Any], ...] | None:
+    def filter_configs(self) -> tuple[dict[str, Any], ...] | None:
         """Configurations of the filters as v2 writes them, or None."""
         last = len(self.codecs) - self.has_compressor
         chain = self.codecs[:last]
@@ -494,6 +545,51 @@ class ArrayMetadata:
                     f"{self.chunk_shape}; create the array with chunks=True or a length"
                 )
         return replace(self, shape=tuple(int(size) for size in shape))
+
+    def update_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
+        """The same array with another shape, as `with_shape` gives it; nothing is stored.
+
+        Parameters
+        ----------
+        shape : tuple of int
+
+        Returns
+        -------
+        ArrayMetadata
+
+        Raises
+        ------
+        MetadataError
+            As in `with_shape`.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros((4, 5)).metadata.update_shape((8, 5)).shape
+        (8, 5)
+        """
+        return self.with_shape(shape)
+
+    def update_attributes(self, attributes: Mapping[str, Any]) -> ArrayMetadata:
+        """The same array with these attributes, and no others; nothing is stored.
+
+        Parameters
+        ----------
+        attributes : mapping of str to object
+
+        Returns
+        -------
+        ArrayMetadata
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> zarr.zeros(4).metadata.update_attributes({"unit": "K"}).attributes
+        {'unit': 'K'}
+        """
+        if self.zarr_format == 2:
+            return replace(self, zattrs=dict(attributes))
+        return replace(self, extra={**self.extra, "attributes": dict(attributes)})
 
     @property
     def chunk_units(self) -> tuple[int, ...]:

@@ -17,6 +17,9 @@ from zarrix._stores.keys import GROUP_DOCUMENT, ZATTRS
 
 __all__ = ["GROUP_ENCODERS", "GroupMetadata"]
 
+# Members of a document that have an attribute here.
+_KNOWN = ("attributes", "consolidated_metadata", "node_type", "zarr_format")
+
 
 @dataclass(frozen=True)
 class GroupMetadata:
@@ -46,6 +49,14 @@ class GroupMetadata:
     zarr_format: Format = 3
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     consolidated_metadata: Any = field(default=None, repr=False, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they describe the same group: its format, attributes, and unknown members."""
+        return isinstance(other, GroupMetadata) and self._compared() == other._compared()
+
+    def _compared(self) -> tuple[Any, ...]:
+        unknown = {name: one for name, one in self.extra.items() if name not in _KNOWN}
+        return self.zarr_format, dict(self.attributes), unknown
 
     @property
     def document_name(self) -> str:

@@ -133,7 +133,7 @@ def _element_codec(metadata: ArrayMetadata, allow_pickle: bool) -> ElementCodec:
     if metadata.zarr_format == 3:
         name = SERIALIZERS[data_type_name(metadata.dtype) or ""]
         return ElementCodec({"id": name}, metadata.fill_value, label=metadata.where)
-    assert metadata.filters is not None
+    assert metadata.filter_configs is not None
     chunk_shape = tuple(max(length, 1) for length in metadata.chunk_shape)
     of_chunk = (chunk_shape, metadata.order, metadata.where, allow_pickle)
-    return ElementCodec(metadata.filters[0], metadata.fill_value, *of_chunk)
+    return ElementCodec(metadata.filter_configs[0], metadata.fill_value, *of_chunk)

@@ -235,7 +235,7 @@ def parse_array(
 
 def array_document(metadata: ArrayMetadata) -> bytes:
     """The ``.zarray`` document of an array."""
-    filters = metadata.filters
+    filters = metadata.filter_configs
     fill_value = encode_fill_value(metadata.fill_value, metadata.dtype)
     if is_variable(metadata.dtype):
         fill_value = encode_object_fill(fill_value, filters[0]["id"] if filters else None)
@@ -245,7 +245,7 @@ def array_document(metadata: ArrayMetadata) -> bytes:
         "shape": metadata.shape,
         "chunks": metadata.chunk_shape,
         "dtype": encode_dtype(metadata.dtype),
-        "compressor": metadata.compressor and _spelled(metadata.compressor),
+        "compressor": metadata.compressor_config and _spelled(metadata.compressor_config),
         "fill_value": fill_value,
         "order": metadata.order,
         "filters": None if filters is None else [_spelled(codec) for codec in filters],

@@ -1,7 +1,8 @@
 """Arrays in the folders above a store, which no path in the store names.
 
 ``open("data.zarr/a/b", mode="w")`` opens a store at that folder. If ``data.zarr/a`` is an array,
-the new node would lie among its chunks.
+the new node would lie among its chunks. zarr-python 3 allows it, and so does the alias, for a
+folder that cannot be one of chunks.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 
 from zarrix._errors import MetadataError
 from zarrix._metadata import v3
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZGROUP
 
@@ -21,7 +23,12 @@ def array_above(store: Store) -> str | None:
     if store.is_remote or store.read_only:
         return None
     folder = store._folder()
-    return None if folder is None else array_around(folder)
+    if folder is None:
+        return None
+    found = array_around(folder)
+    if found is not None and DIALECT.is_zarr3 and not _is_of_chunks(folder, found):
+        return None
+    return found
 
 
 def array_around(path: str) -> str | None:
@@ -38,6 +45,12 @@ def array_around(path: str) -> str | None:
             return None
         folder, below = os.path.dirname(folder), folder
     return None
+
+
+def _is_of_chunks(folder: str, array: str) -> bool:
+    """Whether the folder of an array in which another lies may be one of its chunks."""
+    first = os.path.relpath(folder, array).split(os.sep)[0]
+    return first == "c" or first.replace(".", "").isdecimal()
 
 
 def _kind_in_3(file: str) -> str | None:

@@ -24,6 +24,7 @@ from zarrix._runtime.setting_values import bytes_of, most_bytes, whole_number, y
 from zarrix._runtime.zarr_settings import (
     FIXED,
     OF_PARTS,
+    ORDER,
     OUR_NAMES,
     WITHOUT_EFFECT,
     flat,
@@ -32,7 +33,13 @@ from zarrix._runtime.zarr_settings import (
     zarr_names,
 )
 
-__all__ = ["Config", "config", "defaults_of_arrays", "limits_of_documents"]
+__all__ = [
+    "Config",
+    "config",
+    "defaults_of_arrays",
+    "limits_of_documents",
+    "order_of_arrays",
+]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
@@ -382,6 +389,8 @@ class Config:
             default = None
         if key in FIXED:
             return FIXED[key][0]
+        if key == ORDER:
+            return order_of_arrays()
         return self._others.get(key, WITHOUT_EFFECT.get(key, default))
 
     def set(self, settings: Mapping[str, Any] | None = None, **more: Any) -> _Restore:
@@ -389,11 +398,11 @@ class Config:
 
         These settings of zarr-python have an effect: ``threading.max_workers``,
         ``async.concurrency``, ``default_zarr_format``, ``array.write_empty_chunks``,
-        ``array.read_missing_chunks``, ``array.allow_unsafe_pickle_decode`` and
-        ``array.target_shard_size_bytes``. Settings that would
-        change results or documents, such as ``array.order``, take only the value that is in effect
-        here. Those about how zarr-python does its work are stored with a warning, and have no
-        effect. A name that neither library has is an error, and no setting changes.
+        ``array.read_missing_chunks``, ``array.allow_unsafe_pickle_decode``, ``array.order`` and
+        ``array.target_shard_size_bytes``. Settings that would change results or documents, such as
+        ``array.rectilinear_chunks``, take only the value that is in effect here. Those about how
+        zarr-python does its work are stored with a warning, and have no effect. A name that neither
+        library has is an error, and no setting changes.
 
         Parameters
         ----------
@@ -580,6 +589,12 @@ _warn_of_variables()
 def defaults_of_arrays() -> tuple[bool, bool | None, bool]:
     """``allow_pickle``, ``write_empty_chunks`` and ``read_missing_chunks``, for one call."""
     return config._allow_pickle, config._write_empty_chunks, config._read_missing_chunks
+
+
+def order_of_arrays() -> Literal["C", "F"]:
+    """``array.order`` of zarr-python, for calls that do not give an order."""
+    found: Literal["C", "F"] = config._others.get(ORDER, "C")
+    return found
 
 
 def limits_of_documents() -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any
 __all__ = [
     "FIXED",
     "OF_PARTS",
+    "ORDER",
     "OUR_NAMES",
     "SHARD_BYTES",
     "WITHOUT_EFFECT",
@@ -31,9 +32,10 @@ OUR_NAMES = {
 # What would change results or what is stored: the one value that is in effect here, and what to do
 # instead of setting another one.
 FIXED: dict[str, tuple[Any, str]] = {
-    "array.order": ("C", "pass order='F' where the array is created"),
     "array.rectilinear_chunks": (True, "leave it out: chunks of any lengths are always allowed"),
 }
+# The order in memory of what is read, and in v2 of new chunks.
+ORDER = "array.order"
 # Bytes of a shard with ``shards="auto"``, at most; None is the choice of zarrix.
 SHARD_BYTES = "array.target_shard_size_bytes"
 # How zarr-python does its work, which changes no result: another value warns.
@@ -67,12 +69,15 @@ def is_of_zarr(key: str) -> bool:
 
 def zarr_names() -> list[str]:
     """The settings of zarr-python that are known by name."""
-    return [*OUR_NAMES, *FIXED, SHARD_BYTES, *WITHOUT_EFFECT]
+    return [*OUR_NAMES, *FIXED, ORDER, SHARD_BYTES, *WITHOUT_EFFECT]
 
 
 def refuse_or_warn(key: str, value: Any) -> None:
     """Tell that a setting of zarr-python has no effect here, unless it is what is in effect."""
-    if key == SHARD_BYTES:
+    if key == ORDER:
+        if value not in ("C", "F"):
+            raise ValueError(f"config {key!r} is 'C' or 'F', not {value!r}")
+    elif key == SHARD_BYTES:
         if value is not None:
             # Import time: few programs set it.
             from zarrix._runtime.sizes import parse_size

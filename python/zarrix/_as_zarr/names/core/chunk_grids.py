@@ -1,4 +1,4 @@
-"""Names of ``zarr.core.chunk_grids``: the chunks of an array as objects, for programs that plan by them.
+"""Names of ``zarr.core.chunk_grids``: the chunks of an array as objects, for programs to plan by.
 
 Arrays of zarrix do not need them: the engine divides selections. What is here has the same chunks.
 """
@@ -9,12 +9,13 @@ import bisect
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from zarrix._metadata import guess
 from zarrix._metadata.chunk_grid import AxisGrid, combinations
 from zarrix._metadata.chunk_parts import ChunkGrid as StoredGrid
 
@@ -24,11 +25,16 @@ __all__ = [
     "ChunkSpec",
     "DimensionGrid",
     "FixedDimension",
+    "SHARDED_INNER_CHUNK_MAX_BYTES",
     "VaryingDimension",
     "full_span_chunk_size",
+    "guess_chunks",
     "normalize_chunks_1d",
     "normalize_chunks_nd",
+    "resolve_outer_and_inner_chunks",
 ]
+
+SHARDED_INNER_CHUNK_MAX_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -174,7 +180,8 @@ class VaryingDimension:
     @property
     def axis(self) -> AxisGrid:
         """The axis as zarrix has it."""
-        return AxisGrid(runs=tuple((size, 1) for size in self.edges))
+        runs = itertools.groupby(self.edges)
+        return AxisGrid(runs=tuple((size, len([*same])) for size, same in runs))
 
 
 DimensionGrid = FixedDimension | VaryingDimension
@@ -468,6 +475,57 @@ def normalize_chunks_nd(
         raise ValueError(f"chunks has {len(listed)} dimensions but shape has {len(shape)}")
     axes = zip(listed, shape, unit or (1,) * len(shape), strict=True)
     return ChunkGrid(dimensions=tuple(normalize_chunks_1d(*axis) for axis in axes))
+
+
+def _guess_regular_chunks(
+    shape: int | tuple[int, ...], typesize: int, *, max_bytes: int | None = None
+) -> tuple[int, ...]:
+    """The shape of the chunks that zarrix guesses, of at most ``max_bytes``."""
+    lengths = _as_shape(shape)
+    if max_bytes is None:
+        return guess.guess_chunks(lengths, typesize)
+    return guess.chunks_of_bytes(lengths, typesize, max_bytes, divide=False)
+
+
+def guess_chunks(
+    shape: tuple[int, ...], typesize: int, *, max_bytes: int | None = None
+) -> ChunkGrid:
+    """The chunks that zarrix guesses for an array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    typesize : int
+        Bytes of an element.
+    max_bytes : int, optional
+        Bytes of a chunk, at most.
+    """
+    sizes = _guess_regular_chunks(shape, typesize, max_bytes=max_bytes)
+    return ChunkGrid.from_sizes(shape, sizes)
+
+
+def resolve_outer_and_inner_chunks(
+    *, array_shape: tuple[int, ...], chunks: ChunkGrid, shard_shape: Any, item_size: int
+) -> ChunkLayout:
+    """The shards of an array and the chunks in them; the chunks alone where there are no shards.
+
+    Parameters
+    ----------
+    array_shape : tuple of int
+    chunks : ChunkGrid
+    shard_shape : None, "auto", mapping with "shape", or what `normalize_chunks_nd` takes
+    item_size : int
+        Bytes of an element, for "auto".
+    """
+    if shard_shape is None:
+        return ChunkLayout(chunks)
+    if isinstance(shard_shape, Mapping):
+        shard_shape = shard_shape["shape"]
+    if isinstance(shard_shape, str) and shard_shape == "auto":
+        sizes = guess.guess_shards(array_shape, chunks.chunk_shape, item_size)
+        return ChunkLayout(ChunkGrid.from_sizes(array_shape, sizes), ChunkLayout(chunks))
+    unit = chunks.chunk_shape
+    return ChunkLayout(normalize_chunks_nd(shard_shape, array_shape, unit), ChunkLayout(chunks))
 
 
 def _listed(chunks: Any) -> list[Any]:

@@ -37,16 +37,28 @@ async def create_rooted_hierarchy(
     ValueError
         None of the nodes is above all others.
     """
-    paths = {path.strip("/"): path for path in nodes}
-    root = min(paths, key=lambda path: (path.count("/") + bool(path), path), default=None)
-    below = f"{root}/" if root else ""
-    if root is None or any(path != root and not path.startswith(below) for path in paths):
-        raise ValueError(f"the nodes {sorted(paths)} do not have one root")
+    root = root_of(nodes)
     made = {
         path.strip("/"): node
         async for path, node in create_hierarchy(store=store, nodes=nodes, overwrite=overwrite)
     }
     return made[root]
+
+
+def root_of(nodes: Mapping[str, Any]) -> str:
+    """The path that is above all others.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    paths = {path.strip("/") for path in nodes}
+    root = min(paths, key=lambda path: (path.count("/") + bool(path), path), default=None)
+    below = f"{root}/" if root else ""
+    if root is None or any(path != root and not path.startswith(below) for path in paths):
+        raise ValueError(f"the nodes {sorted(paths)} do not have one root")
+    return root
 
 
 async def get_node(store: Any, path: str, zarr_format: Any) -> Any:

@@ -128,16 +128,19 @@ def oindex_set(a: Any, selection: Any, value: Any) -> None:
 def _orthogonal(selection: Any, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     """An open mesh of what is selected along each axis, and the axes of integers."""
     axes = resolve_orthogonal(selection, tuple(shape)).axes
-    indices = [
-        one
-        if isinstance(one, np.ndarray)
-        else [one]
-        if isinstance(one, int)
-        else np.arange(one[2]) * one[1] + one[0]
-        for one in axes
-    ]
-    mesh = np.ix_(*[np.asarray(one, np.intp) for one in indices])
+    indices = [_indices_of(one, length) for one, length in zip(axes, shape, strict=True)]
+    mesh = np.ix_(*indices)
     return mesh, tuple(i for i, one in enumerate(axes) if isinstance(one, int))
+
+
+def _indices_of(selected: Any, length: int) -> Any:
+    """The indices that an index, a range, an array or the whole of an axis selects."""
+    if selected is None:
+        return np.arange(length)
+    if isinstance(selected, tuple):
+        start, step, count = selected
+        return np.arange(count) * step + start
+    return np.atleast_1d(np.asarray(selected, np.intp))
 
 
 class Indexer(Protocol):

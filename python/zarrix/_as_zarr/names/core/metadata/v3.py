@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from zarrix._as_zarr.names.core.chunk_grids import ChunkGrid as PlannedGrid
 from zarrix._as_zarr.names.core.common import parse_shapelike
 from zarrix._metadata.array import ArrayV3Metadata
 from zarrix._metadata.chunk_grid import axis_of
@@ -15,6 +16,7 @@ __all__ = [
     "RectilinearChunkGridMetadata",
     "RectilinearDimSpecJSON",
     "RegularChunkGridMetadata",
+    "create_chunk_grid_metadata",
     "parse_dimension_names",
     "parse_shapelike",
 ]
@@ -68,3 +70,10 @@ class RectilinearChunkGridMetadata(metaclass=_GridOfOneKind):
         if len(axes) < len(found):
             raise ValueError(f"chunk_shapes={chunk_shapes!r}; expected lengths of at least 1")
         return ListedChunkGrid.of(axes)
+
+
+def create_chunk_grid_metadata(grid: PlannedGrid) -> Any:
+    """The grid that ``metadata.chunk_grid`` is, of the chunks of an array."""
+    if grid.is_regular:
+        return ChunkGrid("regular", grid.chunk_shape)
+    return ListedChunkGrid.of(tuple(one.axis for one in grid.dimensions))
