@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix._as_zarr import attributes
+from zarrix._as_zarr.names.core import array as walks
 from zarrix._as_zarr.names.core.chunk_grids import (
     ChunkGrid,
     FixedDimension,
@@ -76,15 +76,15 @@ def test_the_walks_of_an_array_with_shards_are_those_of_its_stored_values() -> N
     store = zarr.MemoryStore()
     z = zarr.create_array(store, shape=(7, 9), chunks=(2, 3), shards=(4, 6), dtype="i2")
     z[:] = np.arange(1, 64).reshape(7, 9)
-    assert sorted(attributes.iter_shard_keys(z)) == sorted(set(store) - {"zarr.json"})
-    for walk in (attributes.iter_shard_regions, attributes.iter_chunk_regions):
+    assert sorted(walks.iter_shard_keys(z)) == sorted(set(store) - {"zarr.json"})
+    for walk in (walks.iter_shard_regions, walks.iter_chunk_regions):
         found = np.zeros(z.shape, "i2")
         for region in walk(z):
             found[region] += z[region]
         np.testing.assert_array_equal(found, z[:])
-    assert attributes.chunk_grid_shape(z) == (4, 3)
-    assert attributes.shard_grid_shape(z) == (2, 2)
-    assert attributes.count_shards(z) == 4
+    assert walks.chunk_grid_shape(z) == (4, 3)
+    assert walks.shard_grid_shape(z) == (2, 2)
+    assert walks.count_shards(z) == 4
 
 
 @pytest.mark.parametrize("seed", range(60))

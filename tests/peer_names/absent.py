@@ -47,7 +47,6 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "3.4.2": {
         "zarr.AsyncGroup.from_dict zarr.core.group.AsyncGroup.from_dict": _MADE_BY_US,
-        "zarr.core.group.GroupMetadata.from_dict": _MADE_BY_US,
         "zarr.abc.codec.CodecPipeline zarr.core.BatchedCodecPipeline.*code": _CHAINS,
         "zarr.core.BatchedCodecPipeline.compute_* zarr.core.BatchedCodecPipeline.evolve_*": _CHAINS,
         "zarr.core.BatchedCodecPipeline.from_array_*": _CHAINS,
@@ -66,7 +65,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.config:codecs.* zarr.config:codec_pipeline.max_workers": _CONFIG,
         "zarr.config:array.target_shard_size_bytes": "None, as in zarr-python",
         "zarr.core.group.ImplicitGroupMarker": _INTERNAL,
-        "zarr.core.metadata.*.get_chunk_spec zarr.core.metadata.*.update_*": _RESIZED,
+        "zarr.core.metadata.*.get_chunk_spec": _RESIZED,
         "zarr.core.metadata.*.shards zarr.core.metadata.ArrayV3Metadata.chunks": (
             "array.chunks and array.shards; metadata.chunk_grid is the grid that is stored"
         ),

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from zarrix._errors import MetadataError
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import Format
 from zarrix._runtime.buffers import default_buffer_prototype
 from zarrix._stores.keys import GROUP_DOCUMENT, ZATTRS
 
-__all__ = ["GROUP_ENCODERS", "GroupMetadata"]
+__all__ = ["GROUP_ENCODERS", "GROUP_PARSERS", "GroupMetadata"]
 
 # Members of a document that have an attribute here.
 _KNOWN = ("attributes", "consolidated_metadata", "node_type", "zarr_format")
@@ -55,8 +56,44 @@ class GroupMetadata:
         return isinstance(other, GroupMetadata) and self._compared() == other._compared()
 
     def _compared(self) -> tuple[Any, ...]:
-        unknown = {name: one for name, one in self.extra.items() if name not in _KNOWN}
-        return self.zarr_format, dict(self.attributes), unknown
+        return self.zarr_format, dict(self.attributes), self.extra_fields
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GroupMetadata:
+        """The metadata that a document describes; the reverse of `to_dict`.
+
+        Parameters
+        ----------
+        data : mapping of str to JSON value
+            In v2 it may have the attributes as well.
+
+        Returns
+        -------
+        GroupMetadata
+
+        Raises
+        ------
+        MetadataError
+            It does not describe a group.
+
+        Examples
+        --------
+        >>> from zarrix.core.metadata import GroupMetadata
+        >>> GroupMetadata.from_dict({"zarr_format": 3, "node_type": "group"}).attributes
+        {}
+        """
+        members = dict(data)
+        zarr_format = members.get("zarr_format")
+        if zarr_format not in GROUP_PARSERS:
+            raise MetadataError(f"key 'zarr_format' is {zarr_format!r}; expected 2 or 3")
+        attributes = members.pop("attributes", {}) if zarr_format == 2 else None
+        found = GROUP_PARSERS[zarr_format](members)
+        return found if attributes is None else replace(found, attributes=dict(attributes))
+
+    @property
+    def extra_fields(self) -> dict[str, Any]:
+        """Members of the document that this version does not know."""
+        return {name: one for name, one in self.extra.items() if name not in _KNOWN}
 
     @property
     def document_name(self) -> str:
@@ -117,6 +154,9 @@ class GroupMetadata:
 
 # Pickles name a class by its module: a public one, which does not move.
 GroupMetadata.__module__ = "zarrix.core.metadata"
+
+GROUP_PARSERS: dict[int, Callable[[Any], GroupMetadata]] = {}
+"""The readers of group documents by format; v2 and v3 register theirs."""
 
 GROUP_ENCODERS: dict[int, Callable[[GroupMetadata], bytes]] = {}
 """The writers of group documents by format; v2 and v3 register theirs."""

@@ -41,7 +41,7 @@ from zarrix._metadata.arguments import (
 )
 from zarrix._metadata.array import ARRAY_ENCODERS, ARRAY_PARSERS, ArrayMetadata
 from zarrix._metadata.checks import members_of
-from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
+from zarrix._metadata.group import GROUP_ENCODERS, GROUP_PARSERS, GroupMetadata
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import DEFAULT
 from zarrix._metadata.parsed_once import parsed_once
@@ -408,4 +408,5 @@ def _wrong(label: str, key: str, value: Any, allowed: str) -> MetadataError:
 
 ARRAY_ENCODERS[2] = array_document
 ARRAY_PARSERS[2] = parse_array
+GROUP_PARSERS[2] = parse_group
 GROUP_ENCODERS[2] = group_document

@@ -50,7 +50,7 @@ from zarrix._metadata.grid_documents import (
     lists_of,
     parse_grid,
 )
-from zarrix._metadata.group import GROUP_ENCODERS, GroupMetadata
+from zarrix._metadata.group import GROUP_ENCODERS, GROUP_PARSERS, GroupMetadata
 from zarrix._metadata.guess import chunks_of_bytes, guess_shards
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import DEFAULT
@@ -477,4 +477,5 @@ def _check_node(members: Mapping[str, Any], kind: str, known: Iterable[str], lab
 
 ARRAY_ENCODERS[3] = array_document
 ARRAY_PARSERS[3] = parse_array
+GROUP_PARSERS[3] = parse_group
 GROUP_ENCODERS[3] = group_document

@@ -33,13 +33,7 @@ from zarrix._runtime.zarr_settings import (
     zarr_names,
 )
 
-__all__ = [
-    "Config",
-    "config",
-    "defaults_of_arrays",
-    "limits_of_documents",
-    "order_of_arrays",
-]
+__all__ = ["Config", "config", "defaults_of_arrays", "limits_of_documents", "order_of_arrays"]
 
 _GIB = 1 << 30
 _CONCURRENT_REQUESTS = 256
@@ -593,8 +587,7 @@ def defaults_of_arrays() -> tuple[bool, bool | None, bool]:
 
 def order_of_arrays() -> Literal["C", "F"]:
     """``array.order`` of zarr-python, for calls that do not give an order."""
-    found: Literal["C", "F"] = config._others.get(ORDER, "C")
-    return found
+    return "F" if config._others.get(ORDER) == "F" else "C"
 
 
 def limits_of_documents() -> tuple[int, int]:

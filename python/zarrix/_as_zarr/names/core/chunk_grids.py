@@ -99,7 +99,7 @@ class FixedDimension:
 
 @dataclass(frozen=True)
 class VaryingDimension:
-    """An axis whose chunks each have a size of their own; the last may reach beyond the array.
+    """An axis whose chunks differ in length; the last may reach beyond the array.
 
     Attributes
     ----------
@@ -187,9 +187,9 @@ class VaryingDimension:
 DimensionGrid = FixedDimension | VaryingDimension
 
 
-def _require_at_least(what: str, given: int, least: int) -> None:
-    if given < least:
-        raise ValueError(f"{what} must be >= {least}, got {given}")
+def _require_at_least(what: str, number: int, least: int) -> None:
+    if number < least:
+        raise ValueError(f"{what} must be >= {least}, got {number}")
 
 
 def _require_below(index: int, extent: int) -> None:
