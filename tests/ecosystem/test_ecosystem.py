@@ -17,6 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from suites import FOLDER, SUITES
+from table import PAGE, results, table, written
 from ways import BASELINE, WAYS, outcomes
 
 RUNS = [(name, way) for name, suite in SUITES.items() for way in suite.ways]
@@ -85,3 +86,20 @@ def test_every_suite_is_pinned() -> None:
     for suite in SUITES.values():
         assert "==" in suite.packages[0]
         assert set(suite.ways) <= set(WAYS) - {BASELINE}
+
+
+def test_the_page_has_the_table_of_the_stored_results() -> None:
+    page = PAGE.read_text()
+    assert written(page, results()) == page
+    found = {"passed": 3, "baseline": 9, "listed": {"a cause": 4}, "without": 2}
+    row = "| dask 2026.8.0 | alias: 3 of 9 | a cause (4); 2 without a cause in the list |\n"
+    assert table({"dask": {"as_zarr": found}}).endswith(row)
+
+
+def test_every_stored_result_is_of_a_suite_and_adds_up() -> None:
+    for name, ways in results().items():
+        for way, found in ways.items():
+            assert way in SUITES[name].ways
+            lost = found["baseline"] - found["passed"]
+            if "note" not in found:
+                assert sum(found["listed"].values()) + found["without"] == lost
