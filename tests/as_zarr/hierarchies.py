@@ -329,6 +329,9 @@ class Hierarchy:
         if kind == "orthogonal" and z.shards:
             # Of an index that is there twice, zarr-python stores the first value in some shards.
             key = tuple(self.once(one, size) for one, size in zip(key, z.shape, strict=True))
+        if kind == "coordinate" and z.ndim:
+            # And so of a point, where the points are not in the order of their chunks.
+            key = tuple(np.unique(np.stack(key), axis=1))
         self.write(z, kind, key, self.fitting(random, z, kind, key))
         return z[...]
 
