@@ -112,6 +112,7 @@ MANY = {
     "ml/_datasets/clips.py:Clips.__init__": "public: the settings of a dataset",
     "ml/_datasets/crops.py:Crops.__init__": "public: the settings of a dataset",
     "ml/_datasets/grid.py:Grid.__init__": "public: the settings of a dataset",
+    "ml/_datasets/ragged.py:Ragged.__init__": "public: the settings of a dataset",
     "ml/_loading/loader.py:Loader.__init__": "public: the settings of a loader",
     "ml/_loading/torch.py:BatchSampler.__init__": "public: the settings of a sampler",
     "ml/_reading/fields.py:Field.__init__": "what is known of an array of a dataset",

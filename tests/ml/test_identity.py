@@ -56,6 +56,15 @@ def grid(**options: Any) -> ml.Grid:
     return ml.Grid(**{"fields": {"x": X}, "dims": "tcyx", "size": {"y": 5, "x": 4}, **options})
 
 
+ENDS = [0, 5, 10, 15, 20, 25, 30, 40]
+
+
+def ragged(**options: Any) -> ml.Ragged:
+    if "episodes" in options:
+        options = {"offsets": None, **options}
+    return ml.Ragged(**{"fields": {"x": X}, "offsets": ENDS, **options})
+
+
 def mix(**options: Any) -> ml.Mix:
     return ml.Mix(**{"datasets": {"a": rows(), "b": rows()}, **options})
 
@@ -181,6 +190,31 @@ TABLES: dict[str, tuple[Callable[..., Any], Any, dict[str, list[Row]]]] = {
         ml.Rows,
         {
             "fields": [Row({}, {"fields": {"x": X, "y": X}}), Row({}, {"fields": {"x": X[:39]}})],
+            "seed": [Row({}, {"seed": 5}, SAME)],
+        },
+    ),
+    "Ragged": (
+        ragged,
+        ml.Ragged,
+        {
+            "fields": [Row({}, {"fields": {"x": X, "y": X}})],
+            "offsets": [
+                Row({}, {"offsets": [0, 5, 10, 15, 21, 25, 30, 40]}),
+                Row({}, {"offsets": np.array(ENDS, "u4")}, SAME),
+            ],
+            "episodes": [
+                Row({}, {"episodes": ENDS[1:]}, SAME),
+                Row({}, {"episodes": [0, 10, 15, 20, 25, 30, 40]}),
+            ],
+            "rows": [Row({}, {"rows": {"y": np.zeros(7)}})],
+            "as_": [Row({}, {"as_": "packed"}), Row({"as_": "packed"}, {"as_": "nested"})],
+            "buckets": [Row({}, {"buckets": 1}), Row({"buckets": 1}, {"buckets": [10]}, SAME)],
+            "max_length": [
+                Row({}, {"max_length": 10}, SAME),
+                Row({"longer": "cut", "max_length": 9}, {"max_length": 8}),
+            ],
+            "longer": [Row({"max_length": 9, "longer": "cut"}, {"longer": "crop"})],
+            "pad_value": [Row({}, {"pad_value": 1})],
             "seed": [Row({}, {"seed": 5}, SAME)],
         },
     ),

@@ -16,6 +16,7 @@ from zarrix.ml._datasets.crops import Crops
 from zarrix.ml._datasets.filters import foreground, fraction, weights
 from zarrix.ml._datasets.grid import Grid
 from zarrix.ml._datasets.mix import Mix
+from zarrix.ml._datasets.ragged import Ragged
 from zarrix.ml._datasets.rows import Rows
 from zarrix.ml._datasets.table import Table
 from zarrix.ml._loading.headspace import headspace
@@ -42,6 +43,7 @@ __all__ = [
     "Mix",
     "Plan",
     "Preview",
+    "Ragged",
     "Rows",
     "Stats",
     "Table",

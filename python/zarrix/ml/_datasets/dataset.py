@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
@@ -22,6 +23,7 @@ from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch, Samples
 from zarrix.ml._reading.fetch import Entry, Frozen, fetch
 from zarrix.ml._reading.fields import Column
+from zarrix.ml._reading.layout import Layout
 from zarrix.ml._reading.nan import NanRule
 from zarrix.ml._reading.shared import Shared, in_worker
 from zarrix.ml._reading.slots import allocate
@@ -75,6 +77,8 @@ class Dataset(ABC):
     # Whether each position along the axis of items begins one item at most.
     _begins_once = False
     _kept_blocks: Ints | None = None
+    # Where samples differ in length: how a batch holds them.
+    _layout: Layout | None = None
 
     def _count_items(self, counts: Sequence[int] | Ints) -> None:
         """Number the items, of which each part has so many."""
@@ -149,13 +153,45 @@ class Dataset(ABC):
 
     def _batch(self, draws: Draws, memory: Any = allocate) -> tuple[Batch, list[Entry]]:
         """A batch whose memory is not filled yet, and what fills it."""
-        batch, count = Batch(), len(draws)
-        for column in self._shown():
+        count, columns = len(draws), self._shown()
+        if self._layout is not None:
+            batch = self._layout.allocate(columns, draws.extras["length"], memory)
+            columns = []
+        else:
+            batch = Batch()
+        for column in columns:
             shape, axes = self._allocated(column)
             out = memory((count, *shape), column.dtype)
             batch[column.name] = out if axes is None else out.transpose(axes)
         batch.update(draws.extras)
         return batch, self._entries(draws, batch)
+
+    def _lengths_of(self, items: Ints) -> Ints:
+        """How many elements items have, in datasets with a layout."""
+        raise TypeError(f"the items of {self._described()} have one shape")
+
+    def _bucket_of(self, items: Ints) -> Ints:
+        """The bucket of each item by its length, in datasets whose layout has them."""
+        assert self._layout is not None
+        return self._layout.buckets(self._lengths_of(items))
+
+    def _mean_bytes(self) -> int:
+        """The bytes of one sample's fields; of the mean where samples differ."""
+        if self._layout is not None:
+            every = np.arange(len(self), dtype=np.int64)
+            return self._layout.mean_bytes(self._shown(), self._lengths_of(every))
+        total = 0
+        for column in self._shown():
+            total += math.prod(column.shape) * column.dtype.itemsize
+        return max(1, total)
+
+    def _most_bytes(self, count: int) -> int:
+        """The most bytes of one sample in a batch of so many, on average."""
+        if self._layout is None:
+            return self._mean_bytes()
+        every = np.arange(len(self), dtype=np.int64)
+        most = self._layout.most_bytes(self._shown(), self._lengths_of(every), count)
+        return -(-most // count)
 
     @property
     def _blocks(self) -> Ints:
@@ -185,8 +221,8 @@ class Dataset(ABC):
             settle(self, rules, batch, visits)
         if valid is not None:
             batch["valid"] = valid
-        samples = Samples.of(batch)
-        samples.kinds = self._kinds()
+        samples = Samples.of(batch) if self._layout is None else self._layout.samples(batch)
+        samples.kinds, samples.layout = self._kinds(), self._layout
         if shared is not None:
             columns = zip(self._shown(), shared.storages, strict=True)
             samples.shared = {

@@ -96,6 +96,7 @@ class Mix(Dataset):
                 raise ValueError(
                     f"samples of {name!r} are {shape}, and those of {self._names[0]!r} {shapes[0]}"
                 )
+        self._layout = self._parts[0]._layout
         self._count_items([len(part) for part in self._parts])
         self._epoch = self._samples_until(until)
 
@@ -117,10 +118,20 @@ class Mix(Dataset):
 
     @staticmethod
     def _shapes(part: Dataset) -> dict[str, tuple[Any, ...]]:
-        return {
+        shapes: dict[str, tuple[Any, ...]] = {
             c.name: (c.shape, c.target or str(c.dtype), *(c.nan if c.nan.counts else ()))
             for c in part._shown()
         }
+        if part._layout is not None:
+            shapes["layout"] = tuple(part._layout.identity())
+        return shapes
+
+    def _lengths_of(self, items: Ints) -> Ints:
+        lengths, sources = np.empty_like(items), np.searchsorted(self._ends, items, "right") - 1
+        for number, part in enumerate(self._parts):
+            here = sources == number
+            lengths[here] = part._lengths_of(items[here] - self._ends[number])
+        return lengths
 
     def split(
         self,

@@ -12,7 +12,7 @@ from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fields import Field, as_fields, columns_of
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "counted_by_item"]
 
 
 class Rows(Divisible):
@@ -51,13 +51,8 @@ class Rows(Divisible):
     def __init__(self, fields: Any, *, seed: int = 0) -> None:
         self._given = {"seed": seed}
         self._groups = [
-            {name: _named(name, field) for name, field in group.items()}
-            for group in as_fields(fields, "Rows")
+            counted_by_item(group, number) for number, group in enumerate(as_fields(fields, "Rows"))
         ]
-        for number, group in enumerate(self._groups):
-            lengths = {name: int(field.array.shape[0]) for name, field in group.items()}
-            if len(set(lengths.values())) > 1:
-                raise ValueError(f"the fields of group {number} have different lengths: {lengths}")
         self._seed, self._dims = int(seed), ("item",)
         self._columns = columns_of(self._groups, None, {}, ("item",))
         self._prepare([int(next(iter(g.values())).array.shape[0]) for g in self._groups])
@@ -84,6 +79,15 @@ class Rows(Divisible):
 
     def _before(self, group: int, positions: Ints) -> Ints:
         return positions
+
+
+def counted_by_item(group: dict[str, Field], number: int) -> dict[str, Field]:
+    """The fields of a group with names of axes, of which the first is shared and as long in all."""
+    named = {name: _named(name, field) for name, field in group.items()}
+    lengths = {name: int(field.array.shape[0]) for name, field in named.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"the fields of group {number} have different lengths: {lengths}")
+    return named
 
 
 def _named(name: str, field: Field) -> Field:

@@ -23,7 +23,7 @@ class Subset(Dataset):
 
     def __init__(self, base: Windowed, ranges: Ints) -> None:
         self._base, self._ranges = base, ranges
-        self._seed = base._seed
+        self._seed, self._layout = base._seed, base._layout
         self._count_items(ranges[:, 1] - ranges[:, 0])
 
     def _base_items(self, items: Ints) -> Ints:
@@ -61,6 +61,9 @@ class Subset(Dataset):
 
     def _shown(self) -> list[Column]:
         return self._base._shown()
+
+    def _lengths_of(self, items: Ints) -> Ints:
+        return self._base._lengths_of(self._base_items(items))
 
     def _begins(self) -> Ints:
         base, (first, last) = self._base._begins(), self._ranges.T

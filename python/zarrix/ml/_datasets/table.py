@@ -18,7 +18,7 @@ _KINDS = "biufcmMUS"
 # What batches have beside fields and columns.
 _TAKEN = {
     *("item", "start", "group", "episode", "frame", "source", "inside", "valid", "passes"),
-    *("nan", "seed", "seeds"),
+    *("nan", "seed", "seeds", "length", "offsets"),
 }
 
 

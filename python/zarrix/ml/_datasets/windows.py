@@ -209,6 +209,10 @@ class Windowed(Dataset):
         """The shape of each read of a column."""
         return self._columns[number].window
 
+    def _extents(self, number: int, draws: Draws) -> Ints:
+        """The shape of the reads of a column: one for all samples, or one for each."""
+        return np.array(self._windows(number), np.int64)
+
     def _entries(self, draws: Draws, batch: Batch, rows: Ints | None = None) -> list[Entry]:
         count = len(draws)
         runs = [(0, count)]
@@ -220,29 +224,44 @@ class Windowed(Dataset):
                 ends |= np.diff(rows) != 1
             cuts = [0, *(np.flatnonzero(ends) + 1).tolist(), count]
             runs = list(itertools.pairwise(cuts)) if count else []
-        entries = []
-        for number, column in enumerate(self._columns):
-            out, window = batch[column.name], self._windows(number)
-            if column.order is not None:
-                out = out.transpose(column.order)
-            every = draws.starts[number]
-            each, axes = every.shape[1:]
-            # In a batch that a mix shares among layouts, the windows of a sample may be apart.
-            together = each == 1 or out.strides[0] == out.shape[1] * out.strides[1]
-            for begin, end in runs:
-                place = 0 if draws.groups is None else int(draws.groups[begin])
-                first = begin if rows is None else int(rows[begin])
-                source, part = self._reads[place][number], out[first : first + end - begin]
-                starts = every[begin:end]
-                targets = [(part, starts, each)] if together else _apart(part, starts)
-                for target, at, count in targets:
-                    # Not by -1: samples may have no elements, and fields no axes.
-                    windows = (end - begin) * count
-                    views, at = target.reshape(windows, *window), at.reshape(windows, axes)
-                    entries.append(
-                        Entry(source, at, window, views, self._border, column, first, count)
-                    )
+        entries: list[Entry] = []
+        for number in self._whole_columns():
+            self._add_entries(entries, number, draws, batch, rows, runs)
         return entries
+
+    def _whole_columns(self) -> Sequence[int]:
+        """The columns whose samples have one shape."""
+        return range(len(self._columns))
+
+    def _add_entries(
+        self,
+        entries: list[Entry],
+        number: int,
+        draws: Draws,
+        batch: Batch,
+        rows: Ints | None,
+        runs: list[tuple[int, int]],
+    ) -> None:
+        """Add what fills a column: an entry for each of the runs, which are of one group each."""
+        column, window = self._columns[number], self._windows(number)
+        out = batch[column.name]
+        if column.order is not None:
+            out = out.transpose(column.order)
+        every = draws.starts[number]
+        each, axes = every.shape[1:]
+        # In a batch that a mix shares among layouts, the windows of a sample may be apart.
+        together = each == 1 or out.strides[0] == out.shape[1] * out.strides[1]
+        for begin, end in runs:
+            place = 0 if draws.groups is None else int(draws.groups[begin])
+            first = begin if rows is None else int(rows[begin])
+            source, part = self._reads[place][number], out[first : first + end - begin]
+            starts = every[begin:end]
+            targets = [(part, starts, each)] if together else _apart(part, starts)
+            for target, at, count in targets:
+                # Not by -1: samples may have no elements, and fields no axes.
+                windows = (end - begin) * count
+                views, at = target.reshape(windows, *window), at.reshape(windows, axes)
+                entries.append(Entry(source, at, window, views, self._border, column, first, count))
 
     def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         """The shape of a sample in memory, and the axes of a batch in another order, if it is."""

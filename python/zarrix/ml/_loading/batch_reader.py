@@ -96,7 +96,8 @@ class BatchReader:
         """Batches of one window, each as soon as it is complete, while the others are read."""
         finishing = self._finishing
         waiting, entries = self._allocate(fill)
-        if not entries:
+        # Samples may have no elements, and so a batch no entries.
+        if not entries and not waiting:
             return
         reading = self._begin(entries)
         # The batches are the consumer's: what it has used is free for the next window.

@@ -12,20 +12,15 @@ import numpy as np
 from zarrix._errors import suggestion
 from zarrix.ml._datasets.filters import weights as class_weights
 from zarrix.ml._datasets.mix import Mix
+from zarrix.ml._order.buckets import BucketedBlocks, BucketedFull
 from zarrix.ml._order.order import Blocks, Full, Mixed, Order, Sequential, Source, Weighted
 from zarrix.ml._order.random import mix64
 from zarrix.ml._order.state import OrderChoice
 
-__all__ = ["choose", "cumulative_weights", "order_of", "randomness", "sample_bytes"]
+__all__ = ["choose", "cumulative_weights", "order_of", "randomness"]
 
 _ENOUGH = 0.9
 _RUN = 3
-
-
-def sample_bytes(dataset: Any) -> int:
-    """The bytes of one sample's fields."""
-    total: int = sum(math.prod(column.shape) * column.dtype.itemsize for column in dataset._shown())
-    return max(1, total)
 
 
 def randomness(blocks: int, group: int, batch_size: int) -> tuple[float, float]:
@@ -38,9 +33,20 @@ def randomness(blocks: int, group: int, batch_size: int) -> tuple[float, float]:
 
 
 def choose(
-    dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions: int
+    dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions: int, world: int = 1
 ) -> OrderChoice:
     """The kind of order: for ``True`` the cheaper one that is about as random as a full shuffle."""
+    layout = dataset._layout
+    if layout is None or not layout.edges or isinstance(dataset, Mix) or shuffle is False:
+        return _chosen(dataset, shuffle, batch_size, memory, partitions)
+    # Batches of one bucket are those of all ranks: there are no streams of blocks for each.
+    choice = _chosen(dataset, shuffle, batch_size, memory, 1)
+    return replace(choice, bunch=batch_size * world)
+
+
+def _chosen(
+    dataset: Any, shuffle: Any, batch_size: int, memory: int, partitions: int
+) -> OrderChoice:
     if isinstance(dataset, Mix):
         chosen = [choose(part, shuffle, batch_size, memory, 1) for part in dataset._parts]
         kind = "interleaved" if shuffle is False else "mixed"
@@ -57,7 +63,7 @@ def choose(
     begins = dataset._blocks
     blocks = len(begins) - 1
     streams = max(1, min(partitions, blocks))
-    each = -(-sample_bytes(dataset) * len(dataset) // blocks)
+    each = -(-dataset._mean_bytes() * len(dataset) // blocks)
     group = max(1, min(-(-blocks // streams), memory // 2 // max(1, each)))
     run = _run_of(dataset._overlap(), group)
     # Windows have whole runs.
@@ -115,6 +121,10 @@ def order_of(
         return Weighted(weights, samples, seed, epoch)
     if choice.kind == "sequential":
         return Sequential(len(dataset))
+    if choice.bunch:
+        if choice.kind == "block":
+            return BucketedBlocks(dataset._blocks, choice, seed, epoch, dataset._bucket_of)
+        return BucketedFull(len(dataset), seed, epoch, dataset._bucket_of, choice)
     if choice.kind == "block":
         return Blocks(dataset._blocks, choice, seed, epoch)
     return Full(len(dataset), seed, epoch)

@@ -37,6 +37,9 @@ class Finishing:
     def check(self, batch: Batch, planned: Planned) -> None:
         """Give the batch its seeds, say what is valid if that is asked for, and apply NaN rules."""
         batch.seeds = batch.pop("seeds")
+        layout = self._options.dataset._layout
+        if layout is not None:
+            layout.finish(batch)
         if self._marks:
             valid = batch.get("valid")
             valid = np.ones(len(planned.draws), np.bool_) if valid is None else valid

@@ -18,7 +18,7 @@ from zarrix._errors import StateError, suggestion
 from zarrix._runtime.sizes import parse_size
 from zarrix.ml._datasets.dataset import Dataset, digest_of
 from zarrix.ml._datasets.mix import Mix
-from zarrix.ml._loading.epochs import choose, cumulative_weights, order_of, sample_bytes
+from zarrix.ml._loading.epochs import choose, cumulative_weights, order_of
 from zarrix.ml._loading.filler import ReadHere
 from zarrix.ml._loading.options import CorruptRule, Options
 from zarrix.ml._loading.passes import Batches, Indices
@@ -54,7 +54,7 @@ class Loader:
 
     Parameters
     ----------
-    dataset : Crops, Clips, Rows, Grid or Mix
+    dataset : Crops, Clips, Rows, Ragged, Grid or Mix
     batch_size : int
         Samples of a batch on one rank.
     shuffle : bool or {"full", "block"}
@@ -168,20 +168,15 @@ class Loader:
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"a loader takes a dataset of zarrix.ml, not {type(dataset).__name__}")
-        for name, value, least in (
-            ("batch_size", batch_size, 1),
-            ("prefetch", prefetch, 0),
-            ("max_errors", max_errors, 0),
-            ("partitions", 1 if partitions is None else partitions, 1),
-            ("samples", 1 if samples is None else samples, 1),
-        ):
-            if not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name}={value!r}; it is an integer of at least {least}")
+        positive = {"batch_size": batch_size, "partitions": partitions, "samples": samples}
+        _check_counts(positive, {"prefetch": prefetch, "max_errors": max_errors})
         if on_error not in _ON_ERROR:
             raise ValueError(
                 f"on_error={on_error!r}; allowed are {', '.join(_ON_ERROR)}"
                 f"{suggestion(str(on_error), _ON_ERROR)}"
             )
+        if dataset._layout is not None:
+            _check_layout(on_error, transform_sample)
         if reduce is not None:
             dataset = dataset._reduced(reduce)
         dataset = dataset._frozen(Frozen()) if frozen else dataset
@@ -197,7 +192,7 @@ class Loader:
         self._transform, self._transform_sample = transform, transform_sample
         self._deliver = deliverer(to, device)
         self._choice = choose(
-            dataset, shuffle, self.batch_size, self._memory, partitions or self.world
+            dataset, shuffle, self.batch_size, self._memory, partitions or self.world, self.world
         )
         self._position = Position()
         self._counters = Counters()
@@ -363,6 +358,9 @@ class Loader:
         state = State.of(state_dict)
         own = replace(self._state(), fingerprint=self._fingerprint(state.order))
         differs = own.differences(state)
+        layout = self.dataset._layout
+        if state.order.bunch and not (layout is not None and layout.edges):
+            differs.append(f"the order {state.order} in the state is of buckets")
         # The kind that shuffle=True chose may have been chosen otherwise elsewhere.
         free = _FREE if self._shuffle is True and not isinstance(self.dataset, Mix) else ()
         kinds = {own.order.kind, state.order.kind}
@@ -428,8 +426,13 @@ class Loader:
         """
         options = replace(self._options(), transform=None, transform_sample=None, deliver=None)
         batch = _first_of(options, self._schedule(0))
-        kinds = self.dataset._kinds()
-        names = [c.name for c in self.dataset._shown() if kinds.get(c.name) != "bfloat16"]
+        kinds, layout = self.dataset._kinds(), self.dataset._layout
+        apart = () if layout is None or layout.kind == "pad" else layout.pads
+        names = [
+            c.name
+            for c in self.dataset._shown()
+            if kinds.get(c.name) != "bfloat16" and c.name not in apart
+        ]
         return preview_of({name: batch[name][:samples] for name in names}, names)
 
     def _first(self) -> Any:
@@ -509,7 +512,7 @@ class Loader:
             seed=self.seed,
             epoch=self._position.epoch,
             kind=self._choice.kind,
-            sample_bytes=sample_bytes(self.dataset),
+            sample_bytes=self.dataset._most_bytes(self.batch_size),
             share=self._share,
             prefetch=self._prefetch,
             memory=self._memory,
@@ -534,6 +537,24 @@ class Loader:
             allocate = page_locked if isinstance(self._deliver, Uploads) else pageable
             self._slots, self._slots_pid = Slots(self._memory, allocate), os.getpid()
         return self._slots
+
+
+def _check_counts(positive: dict[str, Any], natural: dict[str, Any]) -> None:
+    """Raise ValueError for a count that is not an integer, or too small; some may be omitted."""
+    for name, value in {**positive, **natural}.items():
+        least = int(name in positive)
+        is_omitted = value is None and name in ("partitions", "samples")
+        if not is_omitted and (not isinstance(value, int | np.integer) or value < least):
+            raise ValueError(f"{name}={value!r}; it is an integer of at least {least}")
+
+
+def _check_layout(on_error: str, transform_sample: SampleFunction | None) -> None:
+    """Raise ValueError for options that samples of one shape alone can have."""
+    if on_error == "replace" or transform_sample is not None:
+        raise ValueError(
+            "samples that differ in length are not replaced, and have no transform_sample=: "
+            "on_error='fill' marks them, and transform= gets the batch"
+        )
 
 
 def _first_of(options: Options, schedule: Schedule) -> Any:

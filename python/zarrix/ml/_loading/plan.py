@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._display.table import info_table
-from zarrix.ml._loading.epochs import choose, order_of, randomness, sample_bytes
+from zarrix.ml._loading.epochs import choose, order_of, randomness
 from zarrix.ml._loading.fill_size import batches_of_a_fill
 from zarrix.ml._order.order import Blocks
 from zarrix.ml._order.schedule import Schedule
@@ -129,10 +129,11 @@ def plan_of(loader: Any, choice: OrderChoice, schedule: Schedule) -> Plan:
     if other:
         change = OrderChoice(other)
         if other == "block":
-            change = choose(dataset, other, size, loader._memory, loader.world)
+            world = loader.world
+            change = choose(dataset, other, size, loader._memory, world, world)
         options = replace(loader._options(), kind=other)
         other_used = _cost(loader, change, batches_of_a_fill(options, size))[0]
-    batch_bytes = sample_bytes(dataset) * size
+    batch_bytes = dataset._mean_bytes() * size
     ahead = max(2 * at_once, loader._prefetch + 1) + 1
     advice = _advice(dataset, choice, used, other_used, near / far)
     return Plan(

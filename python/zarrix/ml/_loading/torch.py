@@ -209,7 +209,10 @@ def collate(samples: Any) -> Any:
         size = max(1, batch[name].itemsize)
         tensor = torch.empty(0, dtype=kind)
         batch[name] = tensor.set_(storage, 0, shape, tuple(stride // size for stride in strides))
-    return to_torch(batch, kinds)
+    made = to_torch(batch, kinds)
+    if samples.layout is not None:
+        samples.layout.finish(made)
+    return made
 
 
 def DataLoader(  # noqa: N802, as torch names it

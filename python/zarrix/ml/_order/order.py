@@ -1,9 +1,10 @@
 """The order of an epoch: from a position to an item, by a function without state.
 
-Version 1, and 2 of blocks in runs. An order is a function of seed, epoch and position, so to resume
-is to continue at a position, and ranks and workers need to agree on nothing else. The option that
-lost is a shuffled list: it takes memory proportional to the epoch, and the streams of the
-generators that shuffle it are not promised across releases of NumPy and torch.
+Version 1, 2 of blocks in runs, and 3 of buckets (`buckets.py`). An order is a function of seed,
+epoch and position, so to resume is to continue at a position, and ranks and workers need to agree
+on nothing else. The option that lost is a shuffled list: it takes memory proportional to the epoch,
+and the streams of the generators that shuffle it are not promised across releases of NumPy and
+torch.
 """
 
 from __future__ import annotations
@@ -205,15 +206,23 @@ class Blocks:
         streams, inner = self._place(positions)
         flat = self._stream_begins[streams] + inner
         windows = np.searchsorted(self._windows, flat, "right") - 1
-        for window in np.unique(windows):
+        for window in np.unique(windows).tolist():
             here = windows == window
-            begin = self._windows[window]
-            size = int(self._windows[window + 1] - begin)
-            key = key_of(self._seed, "window", self._epoch, int(window))
-            flat[here] = begin + permuted(flat[here] - begin, size, key)
+            flat[here] = self._shuffled(window, flat[here])
+        return self._items_at(flat), None
+
+    def _shuffled(self, window: int, flat: Ints) -> Ints:
+        """Which place of a window comes to each of these."""
+        begin = self._windows[window]
+        size = int(self._windows[window + 1] - begin)
+        key = key_of(self._seed, "window", self._epoch, window)
+        found: Ints = begin + permuted(flat - begin, size, key)
+        return found
+
+    def _items_at(self, flat: Ints) -> Ints:
         blocks = np.searchsorted(self._begins, flat, "right") - 1
         items: Ints = self._items[self._blocks[blocks]] + flat - self._begins[blocks]
-        return items, None
+        return items
 
     def windows(self, min_items: int, max_window_items: int) -> Iterator[Ints]:
         """The items of the first windows, until there are enough; of each at most so many."""
@@ -222,9 +231,8 @@ class Blocks:
             if count >= min_items:
                 return
             flat = np.arange(begin, min(end, begin + max_window_items))
-            blocks = np.searchsorted(self._begins, flat, "right") - 1
             count += len(flat)
-            yield self._items[self._blocks[blocks]] + flat - self._begins[blocks]
+            yield self._items_at(flat)
 
     def window_of(self, positions: Ints) -> Ints:
         """The window of each position: a call that reads whole windows decodes each block once."""

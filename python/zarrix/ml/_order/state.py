@@ -28,6 +28,7 @@ _KEYS = {"zarrix.ml", "order", "seed", "epoch", "seen", "size", "partitions", "f
 _COUNTS = {"epoch": MOST_EPOCH, "seen": _MOST, "size": _MOST, "partitions": _MOST}
 _ORDER = re.compile(
     r"([a-z]{1,16})/1|(block|mixed)/1:([0-9]{1,18})|(block)/2:([0-9]{1,18}):([0-9]{1,18})"
+    r"|(full|block)/3:([0-9]{1,18}):([0-9]{1,18}):([0-9]{1,18})"
 )
 
 
@@ -36,15 +37,19 @@ class OrderChoice:
     """The kind of an order with all that was chosen for it, so that nothing is chosen again.
 
     ``group`` blocks are shuffled together, in runs of ``run`` neighbours; 0 if the order has no
-    blocks. Runs of more than one are of version 2 of the order of blocks.
+    blocks. Runs of more than one are of version 2 of the order of blocks. ``bunch`` neighbours are
+    of one bucket, in version 3; 0 if there are no buckets.
     """
 
     kind: str
     group: int = 0
     partitions: int = 1
     run: int = 1
+    bunch: int = 0
 
     def __str__(self) -> str:
+        if self.bunch:
+            return f"{self.kind}/3:{self.group}:{self.run}:{self.bunch}"
         if self.run > 1:
             return f"{self.kind}/2:{self.group}:{self.run}"
         return f"{self.kind}/1" + (f":{self.group}" if self.group else "")
@@ -60,9 +65,9 @@ class OrderChoice:
         match = _ORDER.fullmatch(text)
         choice = None
         if match is not None:
-            kind = match[1] or match[2] or match[4]
-            group, run = int(match[3] or match[5] or 0), int(match[6] or 1)
-            choice = cls(kind, group, partitions, run)
+            kind = match[1] or match[2] or match[4] or match[7]
+            group, run = int(match[3] or match[5] or match[8] or 0), int(match[6] or match[9] or 1)
+            choice = cls(kind, group, partitions, run, int(match[10] or 0))
         # What is not written so was not written by `__str__`.
         if choice is None or str(choice) != text or choice.kind not in KINDS:
             raise StateError(
@@ -70,6 +75,8 @@ class OrderChoice:
             )
         if choice.kind == "block" and not 0 < choice.run <= choice.group:
             raise StateError(f"order {reprlib.repr(text)} of the state has no blocks")
+        if choice.bunch and (partitions > 1 or (choice.kind == "full" and choice.group)):
+            raise StateError(f"order {reprlib.repr(text)} of the state has blocks or partitions")
         return choice
 
 

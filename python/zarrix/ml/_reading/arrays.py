@@ -64,4 +64,5 @@ class _Walk(NamedTuple):
             parts = [self.each(entry) for entry in value]
             # Named tuples take their entries one by one.
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        return [self.each(entry) for entry in value] if isinstance(value, list) else value
+        # The samples of a field that differ in length are a list under its name.
+        return [self.each(entry, name) for entry in value] if isinstance(value, list) else value

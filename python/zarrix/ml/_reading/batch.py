@@ -48,6 +48,8 @@ class Samples(list[dict[str, Any]]):
     # Storages of torch that fields are in, and what fields are converted to, by their names.
     shared: dict[str, Any]
     kinds: dict[str, str]
+    # How the batch holds samples that differ in length.
+    layout: Any = None
 
     @classmethod
     def of(cls, batch: Batch) -> Samples:

@@ -55,11 +55,12 @@ def _windows_of(dataset: Any, items: Ints) -> Iterator[_Windows]:
         samples = np.flatnonzero(groups == group)
         for number, starts in enumerate(draws.starts):
             each, axes = starts.shape[1:]
+            extents = np.broadcast_to(dataset._extents(number, draws), (len(items), axes))
             yield from _windows(
                 dataset._reads[group][number].array,
                 # Not by -1: fields may have no axes.
                 starts[samples].reshape(len(samples) * each, axes),
-                dataset._windows(number),
+                np.repeat(extents[samples], each, axis=0),
                 np.repeat(samples, each),
             )
 
@@ -80,7 +81,7 @@ def overlap_of_blocks(dataset: Any) -> float:
     draws = dataset._draws(Visits(last))
     groups = np.zeros(len(last), np.int64) if draws.groups is None else draws.groups
     begins = draws.corners[:, axis]
-    ends = draws.starts[0][:, :, axis].max(axis=1) + dataset._windows(0)[axis]
+    ends = draws.starts[0][:, :, axis].max(axis=1) + dataset._extents(0, draws)[..., axis]
     further = np.zeros(len(last))
     for group in np.unique(groups):
         here = np.flatnonzero(groups == group)
@@ -120,7 +121,7 @@ def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
     )
 
 
-def _windows(array: Any, starts: Ints, window: tuple[int, ...], samples: Ints) -> list[_Windows]:
+def _windows(array: Any, starts: Ints, window: Any, samples: Ints) -> list[_Windows]:
     """What is read of stored arrays for windows of an array; nothing if it is in memory."""
     if isinstance(array, CSR):
         begins, ends = array._spans(starts[:, 0])
