@@ -89,7 +89,6 @@ MANY = {
     "_hierarchy/open.py:open": "the signature of zarr 2.18, and the version",
     "_hierarchy/open.py:open_group": "the signature of zarr 2.18",
     "_hierarchy/state.py:GroupState.__init__": "the signature of zarr 2.18's Group",
-    "_metadata/v2.py:_assemble": "the members of a document",
     "_metadata/v2.py:new_array": "the arguments of create, each a member of the document",
     "_metadata/v3.py:new_array": "the arguments of create_array, each a member of the document",
     "_nodes/attributes.py:Attributes._of_node": "the parameters of the class, and what was read",

@@ -56,11 +56,10 @@ def test_an_epoch_has_every_item_that_it_promises(
         # A dataset begins again only after each of its items was visited.
         assert max(every[number].values()) - min(every[number].values()) <= 1
     # Without the last run of positions, an item of some dataset would be missing.
-    run = sum(mixes["all"]._shares)
+    shares = mixes["all"]._stages[0].shares
+    run = sum(shares)
     full_runs = sizes["all"] // run - 1
-    assert any(
-        full_runs * share < count for share, count in zip(mixes["all"]._shares, counts, strict=True)
-    )
+    assert any(full_runs * share < count for share, count in zip(shares, counts, strict=True))
 
 
 def test_until_first_visits_no_item_twice() -> None:

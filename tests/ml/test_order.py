@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml.data import items_of, numbered
 from zarrix import ml
-from zarrix.ml._order.order import Blocks, Full, Mixed, Sequential, Source, permuted, proportions
+from zarrix.ml._order.order import (
+    Blocks,
+    Full,
+    Mixed,
+    Sequential,
+    Source,
+    Stage,
+    permuted,
+    proportions,
+)
 from zarrix.ml._order.random import draw, key_of, mix64, philox
 from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.state import OrderChoice
@@ -144,10 +153,9 @@ def test_a_mix_keeps_its_proportions_in_every_prefix(
 ) -> None:
     shares = proportions(weights[: len(sizes)])
     mixed = [
-        Source(lambda rounds, size=size: Full(size, seed, rounds), size, size, share)
-        for size, share in zip(sizes, shares, strict=True)
+        Source(lambda rounds, size=size: Full(size, seed, rounds), size, size) for size in sizes
     ]
-    order = Mixed(mixed, 300, seed, 0)
+    order = Mixed(mixed, [Stage(0, shares)], 300, seed, 0)
     items, rounds = order.at(np.arange(300))
     ends = np.cumsum([0, *sizes])
     sources = np.searchsorted(ends, items, "right") - 1

@@ -189,7 +189,8 @@ def test_a_mix_in_a_mix_repeats_no_crop_and_ends_before_its_first_dataset_does()
 def test_weights_of_a_mix_are_any_numbers() -> None:
     rows = datasets()["rows"]
     for one, shares in ((np.float32(0.5), [1, 2]), (np.int64(3), [3, 1]), (True, [1, 1])):
-        assert ml.Mix({"a": rows, "b": rows}, weights={"a": one, "b": 1})._shares == shares
+        mix = ml.Mix({"a": rows, "b": rows}, weights={"a": one, "b": 1})
+        assert mix._stages[0].shares == shares
     for one in (float("nan"), float("inf"), 0, -1):
         with pytest.raises(ValueError, match="positive"):
             ml.Mix({"a": rows, "b": rows}, weights={"a": one, "b": 1})

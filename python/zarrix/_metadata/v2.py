@@ -115,17 +115,21 @@ def new_array(
     codecs = _with_object_codec(element, object_codec, normalize_filters(filters))
     lengths = normalize_shape(shape) + full_dtype.shape
     chunk_shape = normalize_chunks(chunks, lengths, element.itemsize)
-    metadata = _assemble(
+    last = normalize_compressor(compressor) if lengths else None
+    fill_value, order = _new_fill(fill_value, element, codecs), normalize_order(order)
+    separator = normalize_dimension_separator(dimension_separator)
+    _check_chunks(lengths, chunk_shape, element, label)
+    metadata = ArrayMetadata(
+        zarr_format=2,
         shape=lengths,
         chunk_shape=chunk_shape,
         dtype=element,
-        fill_value=_new_fill(fill_value, element, codecs),
-        order=normalize_order(order),
-        filters=codecs,
-        compressor=normalize_compressor(compressor) if lengths else None,
-        separator=normalize_dimension_separator(dimension_separator),
+        fill_value=fill_value,
+        codecs=_chain(order, len(lengths), codecs, last),
+        key_encoding=("v2", separator),
+        has_compressor=last is not None,
         extra={},
-        label=label,
+        where=label,
     )
     encode_dtype(element)
     check_domains(metadata.codecs, element)
@@ -215,21 +219,20 @@ def parse_array(
             allowed = f"a list that begins with an object codec: {', '.join(OBJECT_CODECS)}"
             raise _wrong(label, "filters", members["filters"], allowed)
         fill_value = decode_object_fill(fill_value, filters[0])
-    return _assemble(
+    compressor = _codec(members["compressor"], "compressor", label)
+    known = {*_ARRAY_KEYS, "dimension_separator"}
+    _check_chunks(shape, chunk_shape, dtype, label)
+    return ArrayMetadata(
+        zarr_format=2,
         shape=shape,
         chunk_shape=chunk_shape,
         dtype=dtype,
         fill_value=fill_value,
-        order=order,
-        filters=filters,
-        compressor=_codec(members["compressor"], "compressor", label),
-        separator=separator or default_separator,
-        extra={
-            key: value
-            for key, value in members.items()
-            if key not in _ARRAY_KEYS and key != "dimension_separator"
-        },
-        label=label,
+        codecs=_chain(order, len(shape), filters, compressor),
+        key_encoding=("v2", separator or default_separator),
+        has_compressor=compressor is not None,
+        extra={key: value for key, value in members.items() if key not in known},
+        where=label,
     )
 
 
@@ -312,40 +315,22 @@ def attributes_document(attributes: Mapping[Any, Any], label: str = ZATTRS) -> b
         raise
 
 
-def _assemble(
-    *,
-    shape: tuple[int, ...],
-    chunk_shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    fill_value: Any,
+def _chain(
     order: str,
+    axes: int,
     filters: tuple[Mapping[str, Any], ...] | None,
     compressor: Mapping[str, Any] | None,
-    separator: str | None,
-    extra: Mapping[str, Any],
-    label: str,
-) -> ArrayMetadata:
-    _check_chunks(shape, chunk_shape, dtype, label)
+) -> tuple[Mapping[str, Any], ...]:
+    """The codec chain of an array, as a document of v3 has it."""
     codecs: list[Mapping[str, Any]] = []
     if order == "F":
-        axes = list(reversed(range(len(shape))))
-        codecs.append({"name": "transpose", "configuration": {"order": axes}})
+        reverse = list(reversed(range(axes)))
+        codecs.append({"name": "transpose", "configuration": {"order": reverse}})
     codecs.append({"name": "bytes"})
     for codec in (*(filters or ()), *((compressor,) if compressor else ())):
         configuration = {key: value for key, value in codec.items() if key != "id"}
         codecs.append({"name": f"numcodecs.{codec['id']}", "configuration": configuration})
-    return ArrayMetadata(
-        zarr_format=2,
-        shape=shape,
-        chunk_shape=chunk_shape,
-        dtype=dtype,
-        fill_value=fill_value,
-        codecs=tuple(codecs),
-        key_encoding=("v2", separator),
-        has_compressor=compressor is not None,
-        extra=extra,
-        where=label,
-    )
+    return tuple(codecs)
 
 
 def _check_chunks(

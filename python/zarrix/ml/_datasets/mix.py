@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from zarrix._errors import suggestion
 from zarrix.ml._datasets.dataset import Dataset, Draws
-from zarrix.ml._order.order import proportions
+from zarrix.ml._datasets.stages import samples_until, stages_of
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
@@ -17,8 +16,6 @@ from zarrix.ml._reading.fetch import Entry, Frozen
 from zarrix.ml._reading.fields import Column
 
 __all__ = ["Mix"]
-
-_UNTIL = ("first", "longest", "all")
 
 
 class Mix(Dataset):
@@ -31,8 +28,10 @@ class Mix(Dataset):
     Parameters
     ----------
     datasets : mapping of str to dataset
-    weights : mapping of str to float, optional
-        Equal when omitted. They are made integers whose sum is at most 65536.
+    weights : mapping of str to float, or mapping of int to such mappings, optional
+        Equal when omitted. They are made integers whose sum is at most 65536. A schedule has the
+        weights from each position of an epoch on, in samples of all ranks; a dataset whose weight
+        is 0 there has none until the next position.
     until : {"first", "longest", "all"}
         When an epoch ends: before the first dataset is used up, so that no item is visited twice;
         when every item of the dataset with the most items was visited; or when every item of all
@@ -41,7 +40,8 @@ class Mix(Dataset):
     Raises
     ------
     ValueError
-        Names differ, a weight is not positive, samples differ, or ``until`` is another text.
+        Names differ, a weight is not positive, positions do not ascend from 0, samples differ,
+        ``until`` is another text, or asks for items that the last weights leave out.
 
     Examples
     --------
@@ -57,6 +57,13 @@ class Mix(Dataset):
 
     >>> len(ml.Loader(ml.Mix({"a": a, "b": b}, weights={"a": 2, "b": 1}, until="all")))
     90
+
+    A schedule, in which the second dataset begins later:
+
+    >>> weights = {0: {"a": 1, "b": 0}, 8: {"a": 1, "b": 1}}
+    >>> loader = ml.Loader(ml.Mix({"a": a, "b": b}, weights=weights), 4)
+    >>> [int(batch["source"].sum()) for batch in loader][:4]
+    [0, 0, 2, 2]
     """
 
     __module__ = "zarrix.ml"
@@ -65,7 +72,7 @@ class Mix(Dataset):
         self,
         datasets: Mapping[str, Dataset],
         *,
-        weights: Mapping[str, float] | None = None,
+        weights: Mapping[Any, Any] | None = None,
         until: str = "first",
     ) -> None:
         if not isinstance(datasets, Mapping) or not datasets:
@@ -75,21 +82,9 @@ class Mix(Dataset):
                 raise TypeError(
                     f"{name!r} is not a dataset of zarrix.ml, but {type(part).__name__}"
                 )
-        weights = dict.fromkeys(datasets, 1.0) if weights is None else weights
-        if weights.keys() != datasets.keys():
-            raise ValueError(
-                f"weights= names {sorted(weights)}, and the datasets {sorted(datasets)}"
-            )
-        if not all(0 < weight < float("inf") for weight in weights.values()):
-            raise ValueError(f"weights={dict(weights)!r}; they are positive")
-        if until not in _UNTIL:
-            raise ValueError(
-                f"until={until!r}; allowed are {', '.join(_UNTIL)}{suggestion(str(until), _UNTIL)}"
-            )
         self._names, self._until = tuple(datasets), until
         self._parts: list[Any] = list(datasets.values())
-        self._weights = {name: float(weights[name]) for name in datasets}
-        self._shares = proportions(list(self._weights.values()))
+        self._weights, self._stages = weights, stages_of(weights, self._names)
         shapes = [self._shapes(part) for part in self._parts]
         for name, shape in zip(self._names, shapes, strict=True):
             if shape != shapes[0]:
@@ -98,23 +93,8 @@ class Mix(Dataset):
                 )
         self._layout = self._parts[0]._layout
         self._count_items([len(part) for part in self._parts])
-        self._epoch = self._samples_until(until)
-
-    def _samples_until(self, until: str) -> int:
-        """The length of an epoch, in runs of which each has exactly the share of every dataset."""
-        run = sum(self._shares)
-        pairs: list[tuple[int, int]] = [
-            (part._epoch_length, share)
-            for part, share in zip(self._parts, self._shares, strict=True)
-        ]
-        if until == "first":
-            runs = min(items // share for items, share in pairs)
-            least = min(items * run // share for items, share in pairs)
-            return runs * run or max(1, least)
-        if until == "longest":
-            most = max(items for items, _ in pairs)
-            pairs = [(items, share) for items, share in pairs if items == most]
-        return run * max(-(-items // share) for items, share in pairs)
+        lengths = [part._epoch_length for part in self._parts]
+        self._epoch = samples_until(self._stages, lengths, until)
 
     @staticmethod
     def _shapes(part: Dataset) -> dict[str, tuple[Any, ...]]:
@@ -204,9 +184,11 @@ class Mix(Dataset):
         return all(part._is_thin() for part in self._parts)
 
     def _share(self) -> float:
-        whole = sum(self._shares)
-        shares = zip(self._parts, self._shares, strict=True)
-        return max(float(part._share() * share / whole) for part, share in shares)
+        return max(
+            float(part._share() * share / sum(stage.shares))
+            for stage in self._stages
+            for part, share in zip(self._parts, stage.shares, strict=True)
+        )
 
     def _overlap(self) -> float:
         # Its order has no windows of blocks.
@@ -260,21 +242,23 @@ class Mix(Dataset):
         return np.concatenate([np.zeros(1, np.int64), *begins])
 
     def _identity(self) -> dict[str, Any]:
+        shares = [stage.shares for stage in self._stages]
         return {
             "kind": "Mix",
-            "shares": self._shares,
+            "shares": shares[0] if len(shares) == 1 else [list(stage) for stage in self._stages],
             "datasets": {n: p._identity() for n, p in zip(self._names, self._parts, strict=True)},
             # States of earlier versions have no such entry.
             **({} if self._until == "first" else {"until": self._until}),
         }
 
     def __repr__(self) -> str:
-        total = sum(self._shares)
+        first = self._stages[0].shares
         parts = ", ".join(
-            f"{share / total:.3g} {name} of {len(part)}"
-            for name, share, part in zip(self._names, self._shares, self._parts, strict=True)
+            f"{share / sum(first):.3g} {name} of {len(part)}"
+            for name, share, part in zip(self._names, first, self._parts, strict=True)
         )
-        return f"Mix({parts}; {self._epoch} samples an epoch)"
+        stages = f"; {len(self._stages)} stages" if len(self._stages) > 1 else ""
+        return f"Mix({parts}{stages}; {self._epoch} samples an epoch)"
 
 
 class _Mixed(Draws):

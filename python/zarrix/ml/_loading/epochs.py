@@ -149,7 +149,7 @@ def _mixed(mix: Mix, choice: OrderChoice, seed: int, epoch: int, samples: int) -
         return cache[number, rounds]
 
     sources = [
-        Source(partial(cached, number, part), len(part), part._epoch_length, share)
-        for number, (part, share) in enumerate(zip(mix._parts, mix._shares, strict=True))
+        Source(partial(cached, number, part), len(part), part._epoch_length)
+        for number, part in enumerate(mix._parts)
     ]
-    return Mixed(sources, samples or mix._epoch, seed, epoch)
+    return Mixed(sources, mix._stages, samples or mix._epoch, seed, epoch)

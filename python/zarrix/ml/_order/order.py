@@ -29,6 +29,7 @@ __all__ = [
     "Order",
     "Sequential",
     "Source",
+    "Stage",
     "Weighted",
     "permuted",
     "proportions",
@@ -292,13 +293,54 @@ class Source(NamedTuple):
         Of the dataset.
     samples : int
         Of an epoch of the dataset, which a mix has fewer or more of than items.
-    share : int
     """
 
     order_of: Callable[[int], Order]
     items: int
     samples: int
-    share: int
+
+
+class Stage(NamedTuple):
+    """From which position on, each run of ``sum(shares)`` positions has these shares."""
+
+    begin: int
+    shares: list[int]
+
+
+class _Runs:
+    """Which source each position of a stage belongs to, and how many visits each had before."""
+
+    def __init__(self, shares: Sequence[int], key: int, before: Sequence[int]) -> None:
+        self.shares, self.before = shares, before
+        self._key = np.uint64(key)
+        self._source_of = np.repeat(np.arange(len(shares)), shares)
+
+    def at(self, positions: Ints) -> tuple[Ints, Ints]:
+        """The source at positions of the stage, and the number of this visit of the source."""
+        length = len(self._source_of)
+        runs, inner = np.divmod(positions, length)
+        numbers, row = np.unique(runs, return_inverse=True)
+        keys = mix64(numbers.astype(np.uint64) + self._key)[:, None]
+        keys = mix64(keys + np.arange(length, dtype=np.uint64))
+        pattern = self._source_of[np.argsort(keys, axis=1, kind="stable")]
+        chosen, visits = pattern[row.reshape(-1), inner], np.empty_like(positions)
+        for number, share in enumerate(self.shares):
+            here = chosen == number
+            if here.any():
+                earlier = np.cumsum(pattern == number, axis=1)[row.reshape(-1)[here], inner[here]]
+                visits[here] = self.before[number] + runs[here] * share + earlier - 1
+        return chosen, visits
+
+    def visits_after(self, length: int) -> list[int]:
+        """How many visits each source had after so many positions of the stage."""
+        run = sum(self.shares)
+        whole, rest = divmod(length, run)
+        sources, _ = self.at(np.arange(whole * run, whole * run + rest))
+        part = np.bincount(sources, minlength=len(self.shares)).tolist()
+        return [
+            before + whole * share + more
+            for before, share, more in zip(self.before, self.shares, part, strict=True)
+        ]
 
 
 class Mixed:
@@ -313,6 +355,7 @@ class Mixed:
     def __init__(
         self,
         sources: Sequence[Source],
+        stages: Sequence[Stage],
         size: int,
         seed: int,
         epoch: int,
@@ -320,30 +363,33 @@ class Mixed:
         self.size = size
         self._sources = sources
         self._offsets = np.concatenate([[0], np.cumsum([source.items for source in sources])])
-        shares = [source.share for source in sources]
-        self._source_of = np.repeat(np.arange(len(shares)), shares)
-        self._key = key_of(seed, "mix", epoch)
+        self._begins = np.array([stage.begin for stage in stages])
+        self._runs: list[_Runs] = []
+        before = [0] * len(sources)
+        for number, (stage, later) in enumerate(itertools.zip_longest(stages, stages[1:])):
+            runs = _Runs(stage.shares, key_of(seed, "mix", epoch, number), before)
+            self._runs.append(runs)
+            before = before if later is None else runs.visits_after(later.begin - stage.begin)
 
     def stream_of(self, positions: Ints) -> Ints:
         return np.zeros_like(positions)
 
     def at(self, positions: Ints) -> tuple[Ints, Ints]:
-        length = len(self._source_of)
-        runs, inner = np.divmod(positions, length)
-        numbers, row = np.unique(runs, return_inverse=True)
-        keys = mix64(numbers.astype(np.uint64) + np.uint64(self._key))[:, None]
-        keys = mix64(keys + np.arange(length, dtype=np.uint64))
-        pattern = self._source_of[np.argsort(keys, axis=1, kind="stable")]
-        chosen = pattern[row.reshape(-1), inner]
         items, rounds = np.empty_like(positions), np.empty_like(positions)
-        for number, source in enumerate(self._sources):
-            here = chosen == number
-            if not here.any():
+        which = np.searchsorted(self._begins, positions, "right") - 1
+        for number, runs in enumerate(self._runs):
+            here = np.flatnonzero(which == number)
+            if not len(here):
                 continue
-            earlier = np.cumsum(pattern == number, axis=1)[row.reshape(-1)[here], inner[here]] - 1
-            again, places = np.divmod(runs[here] * source.share + earlier, source.samples)
-            own, rounds[here] = _of_rounds(source, again, places)
-            items[here] = self._offsets[number] + own
+            chosen, visits = runs.at(positions[here] - self._begins[number])
+            for place, source in enumerate(self._sources):
+                of_source = chosen == place
+                if not of_source.any():
+                    continue
+                rows = here[of_source]
+                again, places = np.divmod(visits[of_source], source.samples)
+                own, rounds[rows] = _of_rounds(source, again, places)
+                items[rows] = self._offsets[place] + own
         return items, rounds
 
 
