@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from zarrix._display.table import info_table
+from zarrix.ml._datasets.crops import Crops
+from zarrix.ml._loading.advice import chunk_advice
 from zarrix.ml._loading.epochs import choose, order_of, randomness
 from zarrix.ml._loading.fill_size import batches_of_a_fill
 from zarrix.ml._order.order import Blocks
@@ -16,6 +18,7 @@ from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.state import OrderChoice
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.decoding import chunks_of, used_bytes
+from zarrix.ml._reading.fetch import Entry
 
 __all__ = ["Plan", "plan_of"]
 
@@ -23,6 +26,10 @@ __all__ = ["Plan", "plan_of"]
 _MOST_SAMPLES = 2048
 # The same for one window. It may have more items, and then shares more chunks than these do.
 _MOST_OF_A_WINDOW = 2**15
+# Crops of a frame that are proposed, if so much more is decoded than used, and if it is worth it.
+_CROPS = 8
+_MUCH = 2.0
+_WORTH = 1.25
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ def plan_of(loader: Any, choice: OrderChoice, schedule: Schedule) -> Plan:
     blocks_open = min(blocks, choice.group * choice.partitions) if is_block else blocks
     near, far = randomness(blocks, blocks_open, size)
     at_once = batches_of_a_fill(loader._options(), size)
-    used, chunks = _cost(loader, choice, at_once)
+    used, chunks, calls = _cost(loader, dataset, choice, at_once)
     other = {"block": "full", "full": "block"}.get(choice.kind, "")
     other_used = 0.0
     if other:
@@ -132,10 +139,13 @@ def plan_of(loader: Any, choice: OrderChoice, schedule: Schedule) -> Plan:
             world = loader.world
             change = choose(dataset, other, size, loader._memory, world, world)
         options = replace(loader._options(), kind=other)
-        other_used = _cost(loader, change, batches_of_a_fill(options, size))[0]
+        other_used = _cost(loader, dataset, change, batches_of_a_fill(options, size))[0]
     batch_bytes = dataset._mean_bytes() * size
     ahead = max(2 * at_once, loader._prefetch + 1) + 1
     advice = _advice(dataset, choice, used, other_used, near / far)
+    advice += chunk_advice(calls)
+    if more := _with_more_crops(loader, used):
+        advice.append(more)
     return Plan(
         samples=schedule.order.size,
         batches=len(schedule),
@@ -173,11 +183,34 @@ def _advice(
     return advice
 
 
-def _cost(loader: Any, choice: OrderChoice, at_once: int) -> tuple[float, float]:
-    """Decoded bytes over used bytes, and decoded chunks of a batch, in the first calls."""
-    dataset = loader.dataset
-    order = order_of(dataset, choice, loader.seed, 0, loader._cumulative, loader._samples)
+def _with_more_crops(loader: Any, used: float) -> str:
+    """What several crops of a frame would gain in a block shuffle; empty if it is not much."""
+    dataset, size = loader.dataset, loader.batch_size
+    is_one = isinstance(dataset, Crops) and dataset._given["per_item"] == 1
+    # A mask would have to be read.
+    if not is_one or dataset._given["density"] or dataset._given["where"] or used < _MUCH:
+        return ""
+    several = Crops(dataset._groups, **{**dataset._given, "per_item": _CROPS})
+    choice = choose(several, "block", size, loader._memory, loader.world, loader.world)
+    share = several._share()
+    options = replace(loader._options(), dataset=several, kind="block", share=share)
+    found = _cost(loader, several, choice, batches_of_a_fill(options, size))[0]
+    if found * _WORTH > used:
+        return ""
+    return (
+        f"per_item={_CROPS} with shuffle='block' would decode {found:.1f} times what samples use, "
+        f"and this order decodes {used:.1f} times"
+    )
+
+
+def _cost(
+    loader: Any, dataset: Any, choice: OrderChoice, at_once: int
+) -> tuple[float, float, list[list[Entry]]]:
+    """Decoded bytes over used bytes, and decoded chunks of a batch, in the first calls; these."""
+    weights = loader._cumulative if dataset is loader.dataset else None
+    order = order_of(dataset, choice, loader.seed, 0, weights, loader._samples)
     decoded = used = chunks = count = 0
+    calls = []
     for items, rounds in _calls(order, loader.batch_size, at_once):
         draws = dataset._draws(Visits(items, loader.seed, 0, rounds))
         _, entries = dataset._batch(draws)
@@ -186,7 +219,8 @@ def _cost(loader: Any, choice: OrderChoice, at_once: int) -> tuple[float, float]
         chunks += touched
         used += sum(map(used_bytes, entries))
         count += len(items)
-    return decoded / max(1, used), chunks * loader.batch_size / count
+        calls.append(entries)
+    return decoded / max(1, used), chunks * loader.batch_size / count, calls
 
 
 def _calls(order: Any, size: int, at_once: int) -> Iterator[tuple[Any, Any]]:

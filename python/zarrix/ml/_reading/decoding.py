@@ -10,13 +10,21 @@ import numpy as np
 
 from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
+from zarrix._metadata.chunk_grid import AxisGrid
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.chunks import bounds_along, numbers_along
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fetch import Entry
 
-__all__ = ["chunks_of", "overlap_of_blocks", "share_of_an_item", "times_less", "used_bytes"]
+__all__ = [
+    "bytes_of_chunks",
+    "chunks_of",
+    "overlap_of_blocks",
+    "share_of_an_item",
+    "times_less",
+    "used_bytes",
+]
 
 # Samples, and blocks, of which the mean is taken.
 _SAMPLES = 8
@@ -121,6 +129,19 @@ def chunks_of(entries: Sequence[Entry]) -> tuple[int, int]:
     )
 
 
+def bytes_of_chunks(calls: Sequence[Sequence[Entry]], chunks: tuple[int, ...]) -> int:
+    """The bytes of the chunks of one array that calls touch, if chunks had this shape."""
+    grid, total = [AxisGrid(even=length) for length in chunks], 0
+    for entries in calls:
+        begins = np.concatenate([entry.starts for entry in entries])
+        windows = [np.tile(np.array(entry.window), (len(entry.starts), 1)) for entry in entries]
+        ends, samples = begins + np.concatenate(windows), np.zeros(len(begins), np.int64)
+        array = entries[0].source.array
+        elements, _ = _touched_of(_Windows(array, begins, ends, samples), grid)
+        total += elements * int(array.dtype.itemsize)
+    return total
+
+
 def _windows(array: Any, starts: Ints, window: Any, samples: Ints) -> list[_Windows]:
     """What is read of stored arrays for windows of an array; nothing if it is in memory."""
     if isinstance(array, CSR):
@@ -143,21 +164,22 @@ def _touched(windows_of_arrays: Iterable[_Windows]) -> tuple[int, int]:
             begins, ends, samples = (
                 np.concatenate([windows[place] for windows in same]) for place in (1, 2, 3)
             )
-        elements, count = _touched_of(array, begins, ends, samples)
+        grid = metadata_of(array).inner_grid
+        elements, count = _touched_of(_Windows(array, begins, ends, samples), grid)
         total += elements * int(array.dtype.itemsize)
         number += count
     return total, number
 
 
-def _touched_of(array: Array, begins: Ints, ends: Ints, samples: Ints) -> tuple[int, int]:
-    """Elements and number of the chunks of one array that each sample touches."""
+def _touched_of(windows: _Windows, grid: Sequence[AxisGrid]) -> tuple[int, int]:
+    """Elements and number of the chunks of one array on a grid that each sample touches."""
+    array, begins, ends, samples = windows
     shape = np.array(array.shape, np.int64)
     is_read = (ends > begins).all(axis=1)
     if not is_read.all():
         begins, ends, samples = begins[is_read], ends[is_read], samples[is_read]
     if not len(samples) or not shape.all():
         return 0, 0
-    grid = metadata_of(array).inner_grid
     low = np.minimum(np.maximum(begins, 0), shape - 1)
     high = np.minimum(np.maximum(ends, 1), shape) - 1
     firsts, lasts = np.empty_like(low), np.empty_like(high)
