@@ -1,5 +1,6 @@
 """Samplers of torch and loaders: one order, for every seed and epoch."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -50,3 +51,20 @@ def test_seeds_that_differ_in_64_bits_are_other_orders() -> None:
         for seed in (0, 1, -1, -2, 2**63)
     }
     assert len(orders) == 5
+
+
+def test_samples_under_a_data_loader_have_the_seeds_of_a_loader() -> None:
+    rows = ml.Rows({"x": numbered(20)})
+    part = rows.split({"a": 0.6, "b": 0.4})[0]
+    mix = ml.Mix({"a": rows, "b": part}, until="all")
+    for dataset in (rows, part, mix):
+        for epoch in (0, 3):
+            loader = ml.Loader(dataset, 3, seed=-7)
+            sampler = ml.torch.BatchSampler(dataset, 3, seed=-7)
+            loader.set_epoch(epoch)
+            sampler.set_epoch(epoch)
+            for batch, indices in zip(loader, sampler, strict=True):
+                # As a worker sends it to its parent.
+                samples = pickle.loads(pickle.dumps(dataset.__getitems__(indices).batch))
+                assert batch["item"].tolist() == samples["item"].tolist()
+                assert batch.seeds.tolist() == samples.seeds.tolist()

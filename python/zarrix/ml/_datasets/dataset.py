@@ -221,6 +221,7 @@ class Dataset(ABC):
             settle(self, rules, batch, visits)
         if valid is not None:
             batch["valid"] = valid
+        batch.seeds = visits.draw("batch")[0]
         samples = Samples.of(batch) if self._layout is None else self._layout.samples(batch)
         samples.kinds, samples.layout = self._kinds(), self._layout
         if shared is not None:

@@ -178,7 +178,7 @@ def collate(samples: Any) -> Any:
     Returns
     -------
     Batch
-        A dict of tensors.
+        A dict of tensors; its ``seeds`` are those of a `Loader`.
 
     Raises
     ------
@@ -201,6 +201,7 @@ def collate(samples: Any) -> Any:
     # Optional: only a program that has torch comes here.
     torch: Any = importlib.import_module("torch")
     batch = Batch(samples.batch)
+    batch.seeds = samples.batch.seeds
     shared = getattr(samples, "shared", {})
     kinds = getattr(samples, "kinds", {})
     for name, storage in shared.items():

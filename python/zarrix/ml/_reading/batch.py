@@ -21,7 +21,7 @@ class Batch(dict[str, Any]):
     ----------
     seeds : ndarray of uint64, shape (samples,)
         A number for each sample that depends on seed, epoch and item alone: augmentations that are
-        seeded by it do not depend on how samples are batched. None for a batch of no loader.
+        seeded by it do not depend on how samples are batched, nor on which loader reads them.
 
     Examples
     --------
