@@ -100,6 +100,15 @@ def csr(**options: Any) -> ml.Rows:
     return ml.Rows({"x": ml.CSR(**{"group": SPARSE, **options})})
 
 
+def numbered_file(path: str) -> Any:
+    return np.int64(path.rpartition("/")[2])
+
+
+def files(**options: Any) -> ml.Rows:
+    given = {"paths": [f"/a/{number}" for number in range(40)], "decode": numbered_file, **options}
+    return ml.Rows({"x": ml.Files(**given)})
+
+
 def fraction(**options: Any) -> ml.Crops:
     return crops(where=ml.fraction(**{"mask": MASK, "threshold": 0.5, **options}))
 
@@ -272,6 +281,19 @@ TABLES: dict[str, tuple[Callable[..., Any], Any, dict[str, list[Row]]]] = {
         {
             "rate": [Row({}, {"rate": 1}), Row({}, {"rate": 2}, SAME)],
             "dims": [Row({}, {"dims": ["s"]})],
+        },
+    ),
+    "Files": (
+        files,
+        ml.Files,
+        {
+            "paths": [
+                Row({}, {"paths": [f"/a/{n}" for n in range(1, 41)]}),
+                Row({}, {"paths": [f"/b/{n}" for n in range(40)]}, SAME),
+            ],
+            "decode": [Row({}, {"decode": numbered_file}, SAME)],
+            "shape": [Row({}, {"shape": ()}, SAME)],
+            "dtype": [Row({}, {"dtype": "i8"}, SAME)],
         },
     ),
     "CSR": (

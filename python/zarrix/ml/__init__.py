@@ -26,6 +26,7 @@ from zarrix.ml._loading.preview import Preview
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fields import Field
+from zarrix.ml._reading.files import Files
 from zarrix.ml._reading.stats import Stats
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "Clips",
     "Crops",
     "Field",
+    "Files",
     "Grid",
     "Loader",
     "Mix",

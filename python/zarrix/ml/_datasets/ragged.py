@@ -15,7 +15,7 @@ from zarrix._array.array import Array
 from zarrix._errors import suggestion
 from zarrix.ml._datasets.dataset import Draws, digest_of
 from zarrix.ml._datasets.lengths import Limits, Spans, bounds_of, edges_of, spans_of
-from zarrix.ml._datasets.rows import counted_by_item
+from zarrix.ml._datasets.rows import counted_by_item, digests_of
 from zarrix.ml._datasets.split import Divisible
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
@@ -244,6 +244,7 @@ class Ragged(Divisible):
         return {
             "spans": [digest_of(part) for part in self._items],
             "layout": self._layout.identity(),
+            **digests_of(self._groups),
         }
 
     def _reduced(self, factor: int) -> Ragged:

@@ -11,8 +11,9 @@ from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fields import Field, as_fields, columns_of
+from zarrix.ml._reading.files import Files
 
-__all__ = ["Rows", "counted_by_item"]
+__all__ = ["Rows", "counted_by_item", "digests_of"]
 
 
 class Rows(Divisible):
@@ -20,7 +21,7 @@ class Rows(Divisible):
 
     Parameters
     ----------
-    fields : mapping of str to Array, Field or CSR, or a list of such mappings
+    fields : mapping of str to Array, Field, CSR or Files, or a list of such mappings
         All fields of a group have the same length. Groups may differ in length, and their samples
         have the same shapes.
     seed : int
@@ -69,13 +70,7 @@ class Rows(Divisible):
         return groups, items - self._ends[groups]
 
     def _spec(self) -> dict[str, Any]:
-        digests = {
-            f"{number}/{name}": field.array._digest()
-            for number, group in enumerate(self._groups)
-            for name, field in group.items()
-            if isinstance(field.array, CSR)
-        }
-        return {"columns": digests} if digests else {}
+        return digests_of(self._groups)
 
     def _before(self, group: int, positions: Ints) -> Ints:
         return positions
@@ -88,6 +83,17 @@ def counted_by_item(group: dict[str, Field], number: int) -> dict[str, Field]:
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the fields of group {number} have different lengths: {lengths}")
     return named
+
+
+def digests_of(groups: list[dict[str, Field]]) -> dict[str, Any]:
+    """What fields that are not arrays depend on beside their shape; empty without such fields."""
+    digests = {
+        f"{number}/{name}": field.array._digest()
+        for number, group in enumerate(groups)
+        for name, field in group.items()
+        if isinstance(field.array, CSR | Files)
+    }
+    return {"columns": digests} if digests else {}
 
 
 def _named(name: str, field: Field) -> Field:

@@ -21,6 +21,7 @@ from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.csr_reading import RowRequest, read_rows
 from zarrix.ml._reading.fields import Column
+from zarrix.ml._reading.files import Files
 
 __all__ = [
     "Cancel",
@@ -155,6 +156,8 @@ def fetch(
         if not is_native:
             if isinstance(array, CSR):
                 sparse.append(number)
+            elif isinstance(array, Files):
+                _read_files(entry, number, tolerate, threads)
             else:
                 _read_alone(entry, cancel)
             continue
@@ -220,6 +223,23 @@ def _read_sparse(
         entry = entries[number]
         if entry.column.target is not None:
             _convert(request.out, entry.column, entry.out)
+
+
+def _read_files(
+    entry: Entry, number: int, tolerate: Callable[[Damage], None] | None, threads: int
+) -> None:
+    """Fill the out of an entry of files."""
+    column, out = entry.column, entry.out
+    raw = out if column.target is None else np.empty(out.shape, column.source)
+
+    def note(row: int, path: str, error: Exception) -> None:
+        if tolerate is not None:
+            tolerate(Damage(number, row, path, error))
+
+    numbers = entry.starts[:, 0]
+    entry.source.array._read(numbers, raw, threads, None if tolerate is None else note)
+    if raw is not out:
+        _convert(raw, column, out)
 
 
 def _read_alone(entry: Entry, cancel: Cancel | None) -> None:

@@ -24,6 +24,7 @@ from zarrix._errors import suggestion
 from zarrix._hierarchy.group import Group
 from zarrix.ml._order.random import Ints
 from zarrix.ml._reading.csr import CSR
+from zarrix.ml._reading.files import Files
 from zarrix.ml._reading.nan import NanRule, nan_rule
 
 __all__ = [
@@ -48,7 +49,7 @@ class Field:
 
     Parameters
     ----------
-    array : Array, ndarray or CSR
+    array : Array, ndarray, CSR or Files
     dims : str or sequence of str, optional
         Names of the axes, such as "tcyx"; those of the array or of the dataset when omitted.
     dtype : {"float16", "bfloat16", "float32"}, optional
@@ -102,7 +103,8 @@ class Field:
         layout: str | Sequence[str] | None = None,
         rate: int | None = None,
     ) -> None:
-        if not isinstance(array, Array | CSR | np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        known = isinstance(array, Array | CSR | Files | np.ndarray)
+        if not known or isinstance(array, np.ma.MaskedArray):
             # Others have a shape and a data type, too, and fail or lose their mask when read.
             raise TypeError(
                 f"a field is an array of zarrix or of NumPy, not {type(array).__name__}"
@@ -243,6 +245,9 @@ def as_fields(mappings: Any, kind: str) -> list[dict[str, Field]]:
     sparse = [n for g in groups_of_fields for n, field in g.items() if isinstance(field.array, CSR)]
     if sparse and kind != "Rows":
         raise TypeError(f"field {sparse[0]!r} is a sparse matrix, which {kind} does not take: Rows")
+    files = [n for g in groups_of_fields for n, f in g.items() if isinstance(f.array, Files)]
+    if files and kind not in ("Rows", "rows="):
+        raise TypeError(f"field {files[0]!r} has files, which {kind} does not take: Rows does")
     first = groups_of_fields[0]
     for number, group in enumerate(groups_of_fields):
         if group.keys() != first.keys():
