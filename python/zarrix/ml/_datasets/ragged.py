@@ -114,9 +114,9 @@ class Ragged(Divisible):
             raise ValueError(
                 f"as_={as_!r}; allowed are {', '.join(KINDS)}{suggestion(str(as_), KINDS)}"
             )
+        limits = Limits.of(max_length, longer)
         if (offsets is None) == (episodes is None):
             raise TypeError("Ragged takes offsets= or episodes=, which say where items begin")
-        limits = Limits.of(max_length, longer)
         elements = as_fields(fields, "Ragged")
         for name, field in elements[0].items():
             if name in _OWN:

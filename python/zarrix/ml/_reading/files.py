@@ -54,12 +54,13 @@ class Files:
     --------
     >>> import tempfile, numpy as np, zarrix as zarr
     >>> from zarrix import ml
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> paths = [f"{folder.name}/{number}.npy" for number in range(3)]
-    >>> for number, path in enumerate(paths):
-    ...     np.save(path, np.full((2, 2), number))
-    >>> rows = ml.Rows({"x": ml.Files(paths, np.load), "label": zarr.array(np.array([5, 6, 7]))})
-    >>> rows[2]["x"].tolist(), int(rows[2]["label"])
+    >>> labels = zarr.array(np.array([5, 6, 7]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [f"{folder}/{number}.npy" for number in range(3)]
+    ...     for number, path in enumerate(paths):
+    ...         np.save(path, np.full((2, 2), number))
+    ...     rows = ml.Rows({"x": ml.Files(paths, np.load), "label": labels})
+    ...     rows[2]["x"].tolist(), int(rows[2]["label"])
     ([[2, 2], [2, 2]], 7)
     """
 
