@@ -190,12 +190,14 @@ MAKERS |= {
     "zarrix.ml.torch.BatchSampler": lambda folder: zarr.ml.torch.BatchSampler(rows()),
     "zarrix.ml.Crops": lambda folder: zarr.ml.Crops({"x": array()}, dims="yx", size=(2, 2)),
     "zarrix.ml.Field": lambda folder: zarr.ml.Field(array(), dtype="float32"),
+    "zarrix.ml.Files": lambda folder: zarr.ml.Files(["x.npy"], np.load, shape=(), dtype="f4"),
     "zarrix.ml.Loader": lambda folder: zarr.ml.Loader(rows()),
     "zarrix.ml.Mix": lambda folder: zarr.ml.Mix({"x": rows()}),
     "zarrix.ml.Plan": lambda folder: zarr.ml.Loader(rows()).plan(),
     "zarrix.ml.Preview": lambda folder: zarr.ml.Loader(
         zarr.ml.Rows({"x": zarr.ones((2, 8, 8))})
     ).preview(),
+    "zarrix.ml.Ragged": lambda folder: zarr.ml.Ragged({"x": array()}, offsets=[0, 1]),
     "zarrix.ml.Rows": lambda folder: rows(),
     "zarrix.ml.Table": lambda folder: zarr.ml.Table({"label": [1]}),
     "zarrix.ml.Stats": lambda folder: zarr.ml.Loader(rows()).stats(),
