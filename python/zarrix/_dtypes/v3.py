@@ -27,7 +27,9 @@ from zarrix._dtypes.variable import BYTES, STRING, VARIABLE_TYPES, data_type_nam
 from zarrix._errors import MetadataError, shorten, suggestion
 
 __all__ = [
+    "CORE_TYPES",
     "ML_TYPES",
+    "UNITS",
     "as_dtype",
     "data_type_of",
     "decode_data_type",
@@ -77,7 +79,7 @@ _CONFIGURED = (
 )
 _MAX_NESTING = 64
 _RAW_BITS = re.compile(r"r([1-9][0-9]{0,9})")
-_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic")
+UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic")
 
 
 # Names
@@ -174,9 +176,9 @@ def _whole(value: Any, name: str) -> int:
 def _time(code: str, configuration: Mapping[str, Any]) -> DType:
     unit = configuration["unit"]
     factor = _whole(configuration.get("scale_factor", 1), "scale_factor")
-    if unit not in _UNITS:
-        raise ValueError(f"'unit' is {shorten(unit)}; allowed are {', '.join(_UNITS)}")
-    return np.dtype(code if unit == "generic" else f"{code}[{factor}{unit}]")
+    if unit not in UNITS:
+        raise ValueError(f"'unit' is {shorten(unit)}; allowed are {', '.join(UNITS)}")
+    return np.dtype(f"{code}[{factor}{unit}]")
 
 
 def _struct(fields: Any, depth: int) -> DType:

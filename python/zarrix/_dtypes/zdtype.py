@@ -12,22 +12,15 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import dataclass
-from types import GenericAlias
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from zarrix._dtypes.v2 import decode_dtype, encode_dtype
-from zarrix._dtypes.v3 import (
-    as_dtype,
-    data_type_of,
-    decode_data_type,
-    decode_fill,
-    default_fill,
-    encode_fill,
-)
-from zarrix._dtypes.variable import BYTES, STRING, is_variable, object_codec_of
+from zarrix._dtypes.v3 import UNITS, as_dtype, data_type_of
+from zarrix._dtypes.variable import BYTES, STRING, data_type_name, is_variable
+from zarrix._dtypes.zdtype_base import ZDType
+from zarrix._dtypes.zdtype_json import check_format, decode_json
 
 __all__ = [
     "Bool",
@@ -58,294 +51,29 @@ __all__ = [
 ]
 
 
-def _check_format(zarr_format: Any) -> None:
-    if zarr_format not in (2, 3):
-        raise ValueError(f"zarr_format is 2 or 3, not {zarr_format!r}")
-
-
-@dataclass(frozen=True)
-class ZDType:
-    """A data type: a NumPy dtype in native byte order, and its name in documents.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        In native byte order.
-
-    Raises
-    ------
-    AttributeError
-        On use, if ``dtype`` is not a NumPy dtype; `parse_dtype` converts.
-
-    References
-    ----------
-    Zarr v3 core specification, "Data types".
-
-    Examples
-    --------
-    >>> from zarrix.dtype import DateTime64, Int16
-    >>> Int16().to_json(zarr_format=3), DateTime64(unit="ns").to_native_dtype()
-    ('int16', dtype('<M8[ns]'))
-    """
-
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
-
-    dtype: np.dtype[Any]
-    code: ClassVar[str] = ""
-
-    def to_native_dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype.
-
-        Returns
-        -------
-        numpy.dtype
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Float32
-        >>> Float32().to_native_dtype()
-        dtype('float32')
-        """
-        return self.dtype
-
-    @classmethod
-    def from_native_dtype(cls, dtype: Any) -> Self:
-        """The data type of a NumPy dtype.
-
-        Parameters
-        ----------
-        dtype : dtype-like
-            In any byte order.
-
-        Returns
-        -------
-        ZDType
-
-        Raises
-        ------
-        TypeError
-            NumPy does not know it.
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Int32
-        >>> Int32.from_native_dtype(">i4")
-        Int32('<i4')
-        """
-        made = object.__new__(cls)
-        found = np.dtype(dtype)
-        object.__setattr__(made, "dtype", found if is_variable(found) else found.newbyteorder("="))
-        return made
-
-    @classmethod
-    def from_json(cls, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Self:
-        """The data type that a document names.
-
-        Parameters
-        ----------
-        data : str or dict
-            The value of ``data_type`` in a ``zarr.json``, or of ``dtype`` in a ``.zarray``.
-        zarr_format : {2, 3}
-
-        Returns
-        -------
-        ZDType
-
-        Raises
-        ------
-        MetadataError
-            The name is not one of a data type that arrays can have.
-        ValueError
-            ``zarr_format`` is something else.
-
-        Examples
-        --------
-        >>> from zarrix.dtype import UInt16
-        >>> UInt16.from_json("uint16"), UInt16.from_json("<u2", zarr_format=2)
-        (UInt16('<u2'), UInt16('<u2'))
-        """
-        _check_format(zarr_format)
-        if zarr_format == 2:
-            data = data.get("name", data) if isinstance(data, dict) else data
-            return cls.from_native_dtype(decode_dtype(data))
-        return cls.from_native_dtype(decode_data_type(data, "data type"))
-
-    def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The value that documents of the format have for it.
-
-        Parameters
-        ----------
-        zarr_format : {2, 3}
-
-        Returns
-        -------
-        str or dict
-            The value of ``data_type`` in a ``zarr.json``; for v2 a dict of ``name`` and
-            ``object_codec_id``.
-
-        Raises
-        ------
-        ValueError
-            ``zarr_format`` is something else.
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Bool, VariableLengthUTF8
-        >>> Bool().to_json(), VariableLengthUTF8().to_json(2)
-        ('bool', {'name': '|O', 'object_codec_id': 'vlen-utf8'})
-        """
-        _check_format(zarr_format)
-        if zarr_format == 2:
-            objects = object_codec_of(self.dtype)
-            codec_id = None if objects is None or objects[1] is None else objects[1]["id"]
-            name = encode_dtype(self.dtype) if objects is None else "|O"
-            return {"name": name, "object_codec_id": codec_id}
-        return data_type_of(self.dtype)
-
-    @property
-    def dtype_cls(self) -> type[np.dtype[Any]]:
-        """The class of the NumPy dtype."""
-        return type(self.dtype)
-
-    @property
-    def endianness(self) -> str | None:
-        """Byte order in memory, that of the machine; None if elements have no byte order."""
-        return None if self.dtype.byteorder == "|" else sys.byteorder
-
-    @property
-    def object_codec_id(self) -> str | None:
-        """The object codec that v2 stores variable-length elements with."""
-        found: str | None = self.to_json(2)["object_codec_id"]
-        return found
-
-    @property
-    def item_size(self) -> int:
-        """Bytes of one element."""
-        return self.dtype.itemsize
-
-    def default_scalar(self) -> Any:
-        """The fill value of a new array that names none.
-
-        Returns
-        -------
-        NumPy scalar, str or bytes
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Complex64, VariableLengthUTF8
-        >>> Complex64().default_scalar(), VariableLengthUTF8().default_scalar()
-        (np.complex64(0j), '')
-        """
-        return default_fill(self.dtype)
-
-    def cast_scalar(self, data: Any) -> Any:
-        """A value as an element of this type.
-
-        Parameters
-        ----------
-        data : object
-
-        Returns
-        -------
-        NumPy scalar
-            A variable-length element is returned as it is.
-
-        Raises
-        ------
-        ValueError, TypeError
-            NumPy cannot cast it.
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Float16
-        >>> Float16().cast_scalar("1.5")
-        np.float16(1.5)
-        """
-        return data if is_variable(self.dtype) else np.asarray(data).astype(self.dtype)[()]
-
-    def to_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """An element as v3 documents write it.
-
-        Parameters
-        ----------
-        data : object
-            An element, or a value that can be cast to one.
-        zarr_format : {2, 3}
-
-        Returns
-        -------
-        JSON value
-
-        Raises
-        ------
-        ValueError, TypeError
-            NumPy cannot cast it, or ``zarr_format`` is something else.
-
-        References
-        ----------
-        Zarr v3 core specification, "Fill value".
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Float64, Int8
-        >>> Float64().to_json_scalar(float("nan")), Int8().to_json_scalar(7)
-        ('NaN', 7)
-        """
-        _check_format(zarr_format)
-        return encode_fill(self.cast_scalar(data), self.dtype)
-
-    def from_json_scalar(self, data: Any, *, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The element that a v3 document means.
-
-        Parameters
-        ----------
-        data : JSON value
-        zarr_format : {2, 3}
-
-        Returns
-        -------
-        NumPy scalar, str or bytes
-
-        Raises
-        ------
-        MetadataError
-            It is not an element of this data type.
-        ValueError
-            ``zarr_format`` is something else.
-
-        References
-        ----------
-        Zarr v3 core specification, "Fill value".
-
-        Examples
-        --------
-        >>> from zarrix.dtype import Float64
-        >>> Float64().from_json_scalar("-Infinity")
-        np.float64(-inf)
-        """
-        _check_format(zarr_format)
-        return decode_fill(data, self.dtype, "scalar")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.dtype.str!r})"
-
-
 class _Plain(ZDType):
     """Elements whose size the name tells.
 
     Parameters
     ----------
-    endianness : str
-        Accepted for zarr-python; the codec ``bytes`` decides the byte order in v3.
+    endianness : {"little", "big"}
+        The byte order in memory, that of the machine when omitted; in v3 the codec ``bytes``
+        decides the stored one.
 
     Raises
     ------
     TypeError
         Another keyword is given.
+    ValueError
+        The byte order is something else.
     """
 
-    def __init__(self, *, endianness: str = "little") -> None:
-        super().__init__(np.dtype(self.code))
+    def __init__(self, *, endianness: str = sys.byteorder) -> None:
+        super().__init__(_ordered(self.code, endianness))
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
+        return not is_variable(dtype) and dtype.newbyteorder("=") == np.dtype(cls.code)
 
 
 class _OfLength(ZDType):
@@ -354,18 +82,27 @@ class _OfLength(ZDType):
     Parameters
     ----------
     length : int
-        Bytes of an element, or characters for text.
-    endianness : str
-        Accepted for zarr-python; the codec ``bytes`` decides the byte order in v3.
+        Bytes of an element, or characters for text; at least 1.
+    endianness : {"little", "big"}
+        The byte order in memory of text, that of the machine when omitted; in v3 the codec
+        ``bytes`` decides the stored one.
 
     Raises
     ------
     TypeError
         NumPy has no such data type.
+    ValueError
+        The length or the byte order is something else.
     """
 
-    def __init__(self, *, length: int, endianness: str = "little") -> None:
-        super().__init__(np.dtype(f"{self.code}{length}"))
+    def __init__(self, *, length: int, endianness: str = sys.byteorder) -> None:
+        if length < 1:
+            raise ValueError(f"length is {length}; expected at least 1")
+        super().__init__(_ordered(f"{self.code}{length}", endianness))
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
+        return dtype.kind == cls.code and dtype.fields is None and dtype.isbuiltin != 2
 
     @property
     def length(self) -> int:
@@ -381,21 +118,29 @@ class _Time(ZDType):
     unit : str
         As NumPy names it: "s", "ms", "D", ... or "generic".
     scale_factor : int
-        Number of units in one step.
-    endianness : str
-        Accepted for zarr-python; the codec ``bytes`` decides the byte order in v3.
+        Number of units in one step, from 1 to 2**31-1.
+    endianness : {"little", "big"}
+        The byte order in memory, that of the machine when omitted; in v3 the codec ``bytes``
+        decides the stored one.
 
     Raises
     ------
-    TypeError
-        NumPy does not know the unit.
+    ValueError
+        A parameter is something else.
     """
 
     def __init__(
-        self, *, unit: str = "generic", scale_factor: int = 1, endianness: str = "little"
+        self, *, unit: str = "generic", scale_factor: int = 1, endianness: str = sys.byteorder
     ) -> None:
-        kind = self.code if unit == "generic" else f"{self.code}[{scale_factor}{unit}]"
-        super().__init__(np.dtype(kind))
+        if unit not in UNITS:
+            raise ValueError(f"unit is {unit!r}; expected one of {', '.join(UNITS)}")
+        if not 1 <= scale_factor < 2**31:
+            raise ValueError(f"scale_factor is {scale_factor}; expected 1 to 2**31-1")
+        super().__init__(_ordered(f"{self.code}[{scale_factor}{unit}]", endianness))
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
+        return dtype.kind == cls.code[0]
 
     @property
     def unit(self) -> str:
@@ -408,7 +153,54 @@ class _Time(ZDType):
         return np.datetime_data(self.dtype)[1]
 
 
-class Struct(ZDType):
+class Structured(ZDType):
+    """Elements with named fields, under the name that zarr-python wrote before `Struct`.
+
+    Parameters
+    ----------
+    fields : iterable of (str, data type)
+
+    Raises
+    ------
+    MetadataError, TypeError, ValueError
+        A data type is not known, there are no fields, or two fields have one name.
+
+    Examples
+    --------
+    >>> from zarrix.dtype import Int8, Structured
+    >>> Structured(fields=[("a", Int8())]).to_json()["configuration"]
+    {'fields': [['a', 'int8']]}
+    """
+
+    dtype_cls: ClassVar[type[np.dtype[Any]]] = type(np.dtype("V1"))
+    _zarr_v3_name: ClassVar[str] = "structured"
+
+    def __init__(self, *, fields: Iterable[tuple[str, Any]]) -> None:
+        described = [(name, as_dtype(kind)) for name, kind in fields]
+        if not described:
+            raise ValueError("a structure has at least one field")
+        super().__init__(np.dtype(described))
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
+        return dtype.names is not None
+
+    def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
+        """The value that documents of the format have for it: in v3 with pairs as fields."""
+        document = super().to_json(zarr_format)
+        if zarr_format == 2:
+            return document
+        pairs = [[name, kind.to_json(3)] for name, kind in self.fields]
+        return {"name": "structured", "configuration": {"fields": pairs}}
+
+    @property
+    def fields(self) -> tuple[tuple[str, ZDType], ...]:
+        """Names and data types of the fields."""
+        names = self.dtype.names or ()
+        return tuple((name, parse_dtype(self.dtype[name])) for name in names)
+
+
+class Struct(Structured):
     """Elements with named fields, each with its own data type.
 
     Parameters
@@ -432,18 +224,11 @@ class Struct(ZDType):
     dtype([('x', '<f4'), ('label', 'i1')])
     """
 
-    def __init__(self, *, fields: Any) -> None:
-        described = [(name, as_dtype(kind)) for name, kind in fields]
-        super().__init__(np.dtype(described))
+    _zarr_v3_name: ClassVar[str] = "struct"
 
-    @property
-    def fields(self) -> tuple[tuple[str, ZDType], ...]:
-        """Names and data types of the fields."""
-        names = self.dtype.names or ()
-        return tuple((name, parse_dtype(self.dtype[name])) for name in names)
-
-
-Structured = Struct
+    def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
+        """The value that documents of the format have for it."""
+        return ZDType.to_json(self, zarr_format)
 
 
 class VariableLengthUTF8(ZDType):
@@ -459,8 +244,15 @@ class VariableLengthUTF8(ZDType):
     'längere Texte'
     """
 
+    dtype_cls: ClassVar[type[np.dtype[Any]]] = type(STRING)
+    _zarr_v3_name: ClassVar[str] = "string"
+
     def __init__(self) -> None:
         super().__init__(STRING)
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
+        return data_type_name(dtype) == "string"
 
 
 class VariableLengthBytes(ZDType):
@@ -476,8 +268,26 @@ class VariableLengthBytes(ZDType):
     (b'\x00\x01', b'')
     """
 
+    dtype_cls: ClassVar[type[np.dtype[Any]]] = type(BYTES)
+    _zarr_v3_name: ClassVar[str] = "variable_length_bytes"
+
     def __init__(self) -> None:
         super().__init__(BYTES)
+
+    @classmethod
+    def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
+        return dtype.kind == "O" and data_type_name(dtype) in (None, "variable_length_bytes")
+
+    @classmethod
+    def _of(cls, dtype: np.dtype[Any]) -> Self:
+        # Objects that a program calls bytes.
+        return super()._of(BYTES)
+
+
+def _ordered(code: str, endianness: str) -> np.dtype[Any]:
+    if endianness not in ("little", "big"):
+        raise ValueError(f"endianness is {endianness!r}; expected 'little' or 'big'")
+    return np.dtype(code).newbyteorder("<" if endianness == "little" else ">")
 
 
 _EXAMPLES: dict[type[ZDType], str] = {
@@ -497,11 +307,14 @@ _EXAMPLES: dict[type[ZDType], str] = {
 }
 
 
-def _make(name: str, code: str, base: type[ZDType]) -> type[ZDType]:
+def _make(name: str, code: str, base: type[ZDType], v3_name: str = "") -> type[ZDType]:
+    v3_name = v3_name or name.lower()
     sections = inspect.cleandoc(base.__doc__ or "").partition("\n\n")[2]
     example = _EXAMPLES[base].format(name=name, json=name.lower())
+    kind = type(np.dtype({"U": "U1", "S": "S1", "V": "V1"}.get(code, code)))
     text = f"The data type of NumPy's ``{code}``.\n\n{sections}\n\nExamples\n--------\n{example}"
-    return type(name, (base,), {"code": code, "__module__": "zarrix.dtype", "__doc__": text})
+    members = {"code": code, "__module__": "zarrix.dtype", "__doc__": text}
+    return type(name, (base,), {**members, "dtype_cls": kind, "_zarr_v3_name": v3_name})
 
 
 Bool = _make("Bool", "?", _Plain)
@@ -518,11 +331,11 @@ Float32 = _make("Float32", "f4", _Plain)
 Float64 = _make("Float64", "f8", _Plain)
 Complex64 = _make("Complex64", "c8", _Plain)
 Complex128 = _make("Complex128", "c16", _Plain)
-FixedLengthUTF32 = _make("FixedLengthUTF32", "U", _OfLength)
-NullTerminatedBytes = _make("NullTerminatedBytes", "S", _OfLength)
-RawBytes = _make("RawBytes", "V", _OfLength)
-DateTime64 = _make("DateTime64", "M8", _Time)
-TimeDelta64 = _make("TimeDelta64", "m8", _Time)
+FixedLengthUTF32 = _make("FixedLengthUTF32", "U", _OfLength, "fixed_length_utf32")
+NullTerminatedBytes = _make("NullTerminatedBytes", "S", _OfLength, "null_terminated_bytes")
+RawBytes = _make("RawBytes", "V", _OfLength, "raw_bytes")
+DateTime64 = _make("DateTime64", "M8", _Time, "numpy.datetime64")
+TimeDelta64 = _make("TimeDelta64", "m8", _Time, "numpy.timedelta64")
 
 _BY_CODE = {
     **{one.code: one for one in (Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64)},
@@ -548,7 +361,7 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
     Raises
     ------
     MetadataError, TypeError
-        It is not a codec.
+        It is not a data type.
     ValueError
         ``zarr_format`` is something else.
 
@@ -558,22 +371,22 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
     >>> parse_dtype("int32"), parse_dtype([("x", "f4")])
     (Int32('<i4'), Struct('|V4'))
     """
-    _check_format(zarr_format)
+    check_format(zarr_format)
     if isinstance(dtype_spec, ZDType):
         return dtype_spec
-    if zarr_format == 2 and isinstance(dtype_spec, dict):
-        dtype_spec = decode_dtype(dtype_spec["name"])
+    if zarr_format == 2 and isinstance(dtype_spec, dict | list):
+        dtype_spec = decode_json(dtype_spec, 2)
     dtype = as_dtype(dtype_spec)
     if is_variable(dtype):
         return VariableLengthUTF8() if data_type_of(dtype) == "string" else VariableLengthBytes()
-    dtype = dtype.newbyteorder("=")
     if dtype.names is not None:
         return Struct.from_native_dtype(dtype)
-    code = dtype.str[1:].partition("[")[0]
+    code = dtype.newbyteorder("=").str[1:].partition("[")[0]
+    code = "?" if dtype.kind == "b" else code
     found = _BY_CODE.get(code if code in _BY_CODE else dtype.kind, ZDType)
     return found.from_native_dtype(dtype)
 
 
-for _one in (ZDType, Struct, VariableLengthUTF8, VariableLengthBytes):
+for _one in (ZDType, Struct, Structured, VariableLengthUTF8, VariableLengthBytes):
     _one.__module__ = "zarrix.dtype"
 parse_dtype.__module__ = "zarrix.dtype"
