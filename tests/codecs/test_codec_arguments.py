@@ -7,7 +7,18 @@ import numcodecs
 import numpy as np
 import pytest
 import zarrix as zarr
-from zarrix.codecs import BloscCodec, BytesCodec, ShardingCodec, ZstdCodec
+from zarrix.codecs import (
+    BloscCodec,
+    BytesCodec,
+    CastValue,
+    Crc32cCodec,
+    GzipCodec,
+    ScaleOffset,
+    ShardingCodec,
+    TransposeCodec,
+    ZstdCodec,
+)
+from zarrix.dtype import UInt8
 
 SHUFFLES = {1: "bitshuffle", 2: "shuffle", 4: "shuffle", 8: "shuffle"}
 
@@ -117,3 +128,42 @@ def test_a_shard_of_what_is_no_chain_is_refused(codecs: Any, words: str) -> None
 
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@pytest.mark.parametrize("shape", [0, (0, 5), (5, 0), (False, 5), (-1,)])
+def test_inner_chunks_without_elements_are_refused_when_the_codec_is_made(shape: Any) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        ShardingCodec(chunk_shape=shape)
+
+
+@pytest.mark.parametrize("codec", [GzipCodec(), BloscCodec(), ZstdCodec(), "gzip"])
+def test_the_index_of_a_shard_cannot_be_compressed(codec: Any) -> None:
+    with pytest.raises(ValueError, match="no fixed length"):
+        ShardingCodec(chunk_shape=(2,), index_codecs=(BytesCodec(), codec))
+
+
+@pytest.mark.parametrize("name", ["offset", "scale"])
+def test_offset_and_scale_are_numbers_or_texts(name: str) -> None:
+    for wrong in ([1, 2], None, {}, np.zeros(2)):
+        with pytest.raises(TypeError, match=f"{name} is"):
+            ScaleOffset(**{name: wrong})
+    for right in (1, 2.5, np.float32(1), "NaN"):
+        assert getattr(ScaleOffset(**{name: right}), name) is right
+
+
+@pytest.mark.parametrize("given", ["uint8", UInt8(), np.dtype("u1")])
+def test_the_data_type_of_a_cast_is_an_object_too(given: Any) -> None:
+    assert CastValue(data_type=given).dtype == UInt8()
+
+
+def test_codecs_say_whether_the_length_of_their_output_is_fixed() -> None:
+    for codec, length in (
+        (BytesCodec(), 8),
+        (TransposeCodec(order=(1, 0)), 8),
+        (Crc32cCodec(), 12),
+    ):
+        assert codec.is_fixed_size
+        assert codec.compute_encoded_size(8, None) == length
+    assert not GzipCodec().is_fixed_size
+    with pytest.raises(NotImplementedError):
+        GzipCodec().compute_encoded_size(8, None)

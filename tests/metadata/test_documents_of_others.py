@@ -164,3 +164,53 @@ def test_pcodec_migrates_to_format_3_and_back(changes: dict[str, Any]) -> None:
     zarr.migrate(store, to=2)
     assert document_of(store)["compressor"]["id"] == "pcodec"
     assert zarr.open(store)[...].tolist() == ROWS.tolist()
+
+
+@pytest.mark.parametrize(("shape", "chunks"), [([0], [0]), ([0, 4], [0, 2]), ([4, 0], [2, 0])])
+def test_chunks_without_length_on_an_empty_axis_become_chunks_of_one(
+    shape: Any, chunks: Any
+) -> None:
+    """As zarr-python 3 wrote, and reads, an array without elements."""
+    store: dict[str, bytes] = {}
+    zarr.create_array(store, shape=shape, chunks=[max(1, one) for one in chunks], dtype="i4")
+    document = document_of(store)
+    document["chunk_grid"]["configuration"]["chunk_shape"] = chunks
+    store["zarr.json"] = json.dumps(document).encode()
+    z = zarr.open_array(store)
+    expected = tuple(max(1, one) for one in chunks)
+    assert (z.chunks, z[...].shape) == (expected, tuple(shape))
+    z.resize(tuple(max(4, one) for one in shape))
+    # Readers that take 0 as it is would find no chunk.
+    assert document_of(store)["chunk_grid"]["configuration"]["chunk_shape"] == [*expected]
+    z[...] = 7
+    assert (zarr.open_array(store)[...] == 7).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks"), [([3], [0]), ([0], [False]), ([0], [-1]), ([0], [0.0])]
+)
+def test_other_chunks_without_length_are_refused(shape: Any, chunks: Any) -> None:
+    store: dict[str, bytes] = {}
+    zarr.create_array(store, shape=shape, chunks=1, dtype="i4")
+    document = document_of(store)
+    document["chunk_grid"]["configuration"]["chunk_shape"] = chunks
+    store["zarr.json"] = json.dumps(document).encode()
+    with pytest.raises(MetadataError, match="chunk_shape"):
+        zarr.open_array(store)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_metadata_whose_fill_value_is_not_a_number_is_equal(zarr_format: Any) -> None:
+    def made(fill_value: Any, dtype: Any = "f8") -> Any:
+        options = {"shape": 8, "chunks": 8, "dtype": dtype, "zarr_format": zarr_format}
+        return zarr.create(store={}, fill_value=fill_value, **options).metadata
+
+    assert made(np.nan) == made(np.nan)
+    assert hash(made(np.nan)) == hash(made(np.nan))
+    assert len({made(np.nan), made(np.nan), made(1.0)}) == 2
+    assert made(np.nan) != made(0.0)
+    assert made(0.0) != made(-0.0)
+    assert made(1.0) == made(1.0) != made(1.0, "f4")
+    assert made(np.nan) != object()
+    assert made("NaT", "M8[s]") == made("NaT", "M8[s]")
+    assert made("a", str) == made("a", str) != made("b", str)

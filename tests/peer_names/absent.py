@@ -63,7 +63,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.buffer.gpu zarr.storage.GpuMemoryStore zarr.core.config.Config.enable_gpu": _GPU,
         "zarr.*.BloscShuffle.from_int": "BloscShuffle(name)",
         "zarr.config:codecs.* zarr.config:codec_pipeline.max_workers": _CONFIG,
-        "zarr.config:array.target_shard_size_bytes": "None, as in zarr-python",
         "zarr.core.group.ImplicitGroupMarker": _INTERNAL,
         "zarr.core.metadata.*.get_chunk_spec": _RESIZED,
         "zarr.core.metadata.*.shards zarr.core.metadata.ArrayV3Metadata.chunks": (
@@ -72,7 +71,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.core.metadata.*.*er_codecs zarr.core.metadata.*.sharding_codec": (
             "metadata.codecs has the codec, and codec.codecs the inner ones"
         ),
-        "zarr.dtype.check_dtype_spec*": _INTERNAL,
         "zarr.dtype.*.code_point_bytes zarr.dtype.*.has_multi_byte_fields": "NumPy's dtype says it",
         "zarr.experimental.*": "parts of zarr-python that are not stable",
         "zarr.metadata.migrate_v3.*": "zarr.migrate, which goes both ways and removes what is old",
@@ -114,6 +112,7 @@ ONLY_AS_ZARR: dict[str, str] = {
     "zarr.core.group.parse_*": _INTERNAL,
     "zarr.core.metadata.*Dict zarr.core.metadata.*JSON_V3": _TYPES,
     "zarr.dtype.*JSON_V? zarr.dtype.DTypeSpec_V2": _TYPES,
+    "zarr.dtype.check_dtype_spec*": _INTERNAL,
     "zarr.dtype.data_type_registry": "zarr.dtype.parse_dtype",
     "zarr.registry.get_buffer_class zarr.registry.get_chunk_key_encoding_class": _PARTS,
     "zarr.registry.get_ndbuffer_class zarr.registry.get_pipeline_class": _PARTS,

@@ -320,3 +320,14 @@ def test_info_complete_counts_all_members():
             rows = dict(group.info_complete().items)
             assert tuple(rows[f"No. {one}"] for one in ("members", "arrays", "groups")) == counts
         assert dict(root.info.items)["No. members"] == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["array.v2_default_filters.string", "array.v3_default_compressors", "array.v3_default_x.y"],
+)
+def test_codecs_of_new_arrays_are_not_a_setting_as_in_zarr_python(name):
+    with pytest.raises(ValueError, match=f"{name}.*where the array is created"):
+        config.set({name: "another"})
+    with pytest.raises(KeyError, match=name):
+        config.get(name)

@@ -343,7 +343,7 @@ def _key_encoding(source: Array) -> Any:
     """The keys of the chunks of ``source``, as an argument."""
     metadata = source._snapshot.metadata
     if metadata.zarr_format == 3:
-        return metadata.to_dict()["chunk_key_encoding"]
+        return metadata._document()["chunk_key_encoding"]
     # Without one, the document names none.
     separator = metadata.key_encoding[1]
     return None if separator is None else {"name": "v2", "separator": separator}

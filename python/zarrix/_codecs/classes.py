@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from numbers import Number
 from typing import Any, ClassVar
+
+import numpy as np
 
 from zarrix._codecs.blosc import CNAMES, SHUFFLES
 from zarrix._codecs.codec import Codec, Document, OtherCodec, in_range, one_of
@@ -39,6 +42,10 @@ __all__ = [
     "ZstdCodec",
     "codec_from_dict",
 ]
+
+
+# Compressors, which the index of a shard cannot have.
+_OF_NO_FIXED_SIZE = ("blosc", "gzip", "zstd")
 
 
 class Endian(Enum):
@@ -81,6 +88,7 @@ class BytesCodec(ArrayBytesCodec):
     """
 
     name: ClassVar[str] = "bytes"
+    is_fixed_size = True
     endian: str | None = "little"
 
     def __post_init__(self) -> None:
@@ -88,6 +96,10 @@ class BytesCodec(ArrayBytesCodec):
 
     def to_dict(self) -> Document:
         return {"name": self.name} if self.endian is None else super().to_dict()
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        """Length of the encoded bytes: the same."""
+        return input_byte_length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,9 +244,14 @@ class Crc32cCodec(BytesBytesCodec):
     """
 
     name: ClassVar[str] = "crc32c"
+    is_fixed_size = True
 
     def to_dict(self) -> Document:
         return {"name": self.name}
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        """Length of the encoded bytes: four more."""
+        return input_byte_length + 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,11 +284,16 @@ class TransposeCodec(ArrayArrayCodec):
     """
 
     name: ClassVar[str] = "transpose"
+    is_fixed_size = True
     order: tuple[int, ...] | str
 
     def __post_init__(self) -> None:
         if self.order not in ("C", "F"):
             object.__setattr__(self, "order", tuple(int(axis) for axis in self.order))
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        """Length of the encoded bytes: the same."""
+        return input_byte_length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,6 +344,14 @@ class CastValue(ArrayArrayCodec):
             object.__setattr__(self, "data_type", to_json(zarr_format=3))
 
     @property
+    def dtype(self) -> Any:
+        """The data type of the encoded elements, as an object of `zarrix.dtype`."""
+        # Import time: its classes take time to make.
+        from zarrix._dtypes.zdtype import parse_dtype
+
+        return parse_dtype(self.data_type)
+
+    @property
     def configuration(self) -> dict[str, Any]:
         """The ``"configuration"`` of the document."""
         found = super().configuration
@@ -345,10 +375,13 @@ class ScaleOffset(ArrayArrayCodec):
 
     Parameters
     ----------
-    offset, scale : int or float
+    offset, scale : number or str
+        A text is the value as documents write it, such as ``"NaN"``.
 
     Raises
     ------
+    TypeError
+        A value is neither a number nor a text.
     MetadataError
         When an array is made: a value does not fit the data type.
 
@@ -366,6 +399,12 @@ class ScaleOffset(ArrayArrayCodec):
     name: ClassVar[str] = "scale_offset"
     offset: Any = 0
     scale: Any = 1
+
+    def __post_init__(self) -> None:
+        for name in ("offset", "scale"):
+            value = getattr(self, name)
+            if not isinstance(value, Number | str | np.generic):
+                raise TypeError(f"{name} is {value!r}; expected a number or a text")
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -431,7 +470,8 @@ class ShardingCodec(ArrayBytesCodec):
     Raises
     ------
     MetadataError
-        ``index_location`` is something else.
+        ``index_location`` is something else, a length of ``chunk_shape`` is below 1, or the length
+        of what ``index_codecs`` encode depends on the index.
     TypeError, ValueError
         ``chunk_shape`` does not hold ints, or a codec is not known.
 
@@ -462,9 +502,17 @@ class ShardingCodec(ArrayBytesCodec):
         shape = self.chunk_shape
         lengths = shape if isinstance(shape, Iterable) else (shape,)
         object.__setattr__(self, "chunk_shape", tuple(int(length) for length in lengths))
+        if any(length < 1 for length in self.chunk_shape):
+            raise MetadataError(f"ShardingCodec: chunk_shape={shape!r}; expected at least 1")
         for name in ("codecs", "index_codecs"):
             chain = tuple(codec_from_dict(as_codec_document(one)) for one in getattr(self, name))
             object.__setattr__(self, name, chain)
+        for codec in self.index_codecs:
+            if codec.name in _OF_NO_FIXED_SIZE:
+                raise MetadataError(
+                    f"ShardingCodec: index_codecs has {codec.name!r}, whose output has no fixed "
+                    "length; compress the chunks by codecs="
+                )
         location = getattr(self.index_location, "value", self.index_location)
         object.__setattr__(self, "index_location", location)
         one_of(self, "index_location", ("end", "start"))

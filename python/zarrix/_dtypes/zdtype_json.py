@@ -81,9 +81,10 @@ def _decode_v2(data: Any) -> np.dtype[Any]:
     if not is_time:
         return decode_dtype(fields, "data type")
     try:
-        return np.dtype(fields)
+        time: np.dtype[Any] = np.dtype(fields)
     except (TypeError, ValueError, OverflowError) as error:
         raise MetadataError(f"data type is {shorten(fields)}: {error}") from None
+    return time
 
 
 def _check_names(name: Any) -> None:

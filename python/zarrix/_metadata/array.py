@@ -24,9 +24,9 @@ from zarrix._metadata.chunk_parts import (
     ChunkGrid,
     ChunkKeyEncoding,
     ListedChunkGrid,
-    as_document,
     codec_documents,
 )
+from zarrix._metadata.compared import as_in_zarr_python, has_same_fill
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._metadata.literals import Format, Order
@@ -35,7 +35,7 @@ from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS
 
-__all__ = ["ARRAY_ENCODERS", "ARRAY_PARSERS", "ArrayMetadata", "ArrayV2Metadata", "ArrayV3Metadata"]
+__all__ = ["ARRAY_ENCODERS", "ARRAY_PARSERS", "ArrayMetadata"]
 
 # Members of a v3 document that have an attribute here.
 _MEMBERS = {
@@ -93,7 +93,8 @@ class ArrayMetadata:
     shape: tuple[int, ...]
     chunk_shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    fill_value: Any
+    # Compared apart from the others: not-a-number differs from itself.
+    fill_value: Any = field(compare=False)
     codecs: tuple[Mapping[str, Any], ...]
     key_encoding: tuple[str, str | None] = ("v2", None)
     has_compressor: bool = False
@@ -119,7 +120,12 @@ class ArrayMetadata:
 
         Attributes that were not read count as none.
         """
-        return isinstance(other, ArrayMetadata) and self._compared() == other._compared()
+        if not isinstance(other, ArrayMetadata) or self._compared() != other._compared():
+            return False
+        return has_same_fill(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.zarr_format, self.shape, self.chunk_shape, self.dtype.str))
 
     def _compared(self) -> tuple[Any, ...]:
         found = vars(self)
@@ -337,6 +343,11 @@ class ArrayMetadata:
         >>> document["node_type"], document["data_type"], document["shape"]
         ('array', 'uint8', [3])
         """
+        members = self._document()
+        return as_in_zarr_python(members) if DIALECT.is_zarr3 else members
+
+    def _document(self) -> dict[str, Any]:
+        """What `to_dict` returns unless zarrix runs as zarr."""
         members: dict[str, Any] = json.loads(ARRAY_ENCODERS[self.zarr_format](self))
         if self.zattrs is not None:
             members["attributes"] = self.attributes
@@ -614,75 +625,12 @@ class ArrayMetadata:
         )
 
 
-class _OfOneFormat(type):
-    """The class of the two classes below: an instance is metadata of their format."""
-
-    _is_of: int
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, ArrayMetadata) and instance.zarr_format == cls._is_of
-
-    # Members of a document have names.
-    def __call__(cls, **members: Any) -> Any:
-        document = {"zarr_format": cls._is_of, **as_document(members)}
-        return cls.from_dict(document)  # type: ignore[attr-defined]  # Of the classes below.
-
-
-class ArrayV2Metadata(ArrayMetadata, metaclass=_OfOneFormat):
-    """The metadata of arrays of v2, as ``isinstance`` and `from_dict` see it.
-
-    Parameters
-    ----------
-    **members
-        Those of the document, except its format.
-
-    Raises
-    ------
-    MetadataError
-        They do not describe an array.
-
-    Examples
-    --------
-    >>> import zarrix as zarr
-    >>> from zarrix.core.metadata import ArrayV2Metadata
-    >>> isinstance(zarr.zeros(3).metadata, ArrayV2Metadata)
-    True
-    """
-
-    _is_of = 2
-
-
-class ArrayV3Metadata(ArrayMetadata, metaclass=_OfOneFormat):
-    """The metadata of arrays of v3, as ``isinstance`` and `from_dict` see it.
-
-    Parameters
-    ----------
-    **members
-        Those of the document, except its format.
-
-    Raises
-    ------
-    MetadataError
-        They do not describe an array.
-
-    Examples
-    --------
-    >>> import zarrix as zarr
-    >>> from zarrix.core.metadata import ArrayV3Metadata
-    >>> isinstance(zarr.zeros(3).metadata, ArrayV3Metadata)
-    False
-    """
-
-    _is_of = 3
-
-
 def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": codec["name"].removeprefix("numcodecs."), **codec.get("configuration", {})}
 
 
 # Pickles name a class by its module: a public one, which does not move.
-for _class in (ArrayMetadata, ArrayV2Metadata, ArrayV3Metadata):
-    _class.__module__ = "zarrix.core.metadata"
+ArrayMetadata.__module__ = "zarrix.core.metadata"
 
 ARRAY_ENCODERS: dict[int, Callable[[ArrayMetadata], bytes]] = {}
 """Functions that write the document of an array, by format; v2 and v3 register theirs."""

@@ -56,7 +56,7 @@ def with_checksum(metadata: ArrayMetadata) -> ArrayMetadata:
     """The metadata of a new array, with a checksum over every chunk if it has none."""
     if is_checked(metadata.codecs):
         return metadata
-    document = metadata.to_dict()
+    document = metadata._document()
     if metadata.zarr_format == 3:
         document["codecs"] = _checked(document["codecs"])
         return v3.parse_array(json.dumps(document), metadata.where)

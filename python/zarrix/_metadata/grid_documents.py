@@ -65,6 +65,12 @@ def check_units(axes: tuple[AxisGrid, ...], shape: Shape, label: str) -> None:
 
 def _chunk_shape(given: Any, shape: Shape, label: str) -> Shape:
     key = "chunk_grid.configuration.chunk_shape"
+    if isinstance(given, list | tuple) and len(given) == len(shape):
+        # zarr-python wrote the length of an empty axis as that of its chunks, of which it has none.
+        given = [
+            1 if type(length) is int and length == size == 0 else length
+            for length, size in zip(given, shape, strict=True)
+        ]
     chunk = lengths(given, key, 1, label)
     if len(chunk) != len(shape):
         raise wrong(label, key, given, f"one length per axis of the shape {list(shape)}")

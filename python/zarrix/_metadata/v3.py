@@ -366,7 +366,7 @@ def parse_array(document: Any, label: str = ZARR_JSON) -> ArrayMetadata:
 def _check_names(names: Any, shape: tuple[int, ...], label: str) -> None:
     if names is None:
         return
-    valid = isinstance(names, list) and all(one is None or isinstance(one, str) for one in names)
+    valid = isinstance(names, list | tuple) and all(isinstance(one, str | None) for one in names)
     if not valid or len(names) != len(shape):
         expected = f"a list of {len(shape)} names, one per axis of the shape {list(shape)}, or null"
         raise _wrong(label, "dimension_names", names, expected)
@@ -396,6 +396,9 @@ def array_document(metadata: ArrayMetadata) -> bytes:
     where, dtype = metadata.where, metadata.dtype
     if metadata.rectilinear is not None:
         members["chunk_grid"] = grid_document(metadata.rectilinear, members["chunk_grid"])
+    elif 0 in members["chunk_grid"]["configuration"]["chunk_shape"]:
+        # Read as another length, which the axis has when it is not empty any more.
+        members["chunk_grid"] = _grid_of(metadata.chunk_shape)
     stored = decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'")
     if not same_bytes(stored, metadata.fill_value, dtype):
         members["fill_value"] = encode_fill(metadata.fill_value, dtype)

@@ -22,6 +22,7 @@ from zarrix._errors import suggestion
 from zarrix._runtime.memory import memory_bytes
 from zarrix._runtime.setting_values import bytes_of, most_bytes, whole_number, yes_or_no
 from zarrix._runtime.zarr_settings import (
+    DEFAULT_CODECS,
     FIXED,
     OF_PARTS,
     ORDER,
@@ -431,7 +432,7 @@ class Config:
             name = OUR_NAMES.get(key, key)
             if name in _VARIABLES:
                 ours[name] = value
-            elif _is_known(key):
+            elif _is_known(key) or key.startswith(DEFAULT_CODECS):
                 others[key] = value
             else:
                 raise TypeError(f"config has no setting {key!r}{suggestion(key, _known_names())}")

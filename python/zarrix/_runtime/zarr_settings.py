@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 __all__ = [
+    "DEFAULT_CODECS",
     "FIXED",
     "OF_PARTS",
     "ORDER",
@@ -51,14 +52,14 @@ WITHOUT_EFFECT: dict[str, Any] = {
 }
 
 
+# Prefixes of settings that zarr-python has given up: they would change what is stored.
+DEFAULT_CODECS = ("array.v2_default_", "array.v3_default_")
 # Prefixes of the other settings of zarr-python, for parts of it that do not exist here.
 OF_PARTS = (
     "buffer",
     "ndbuffer",
     "codecs.",
     "codec_pipeline.",
-    "array.v2_default_",
-    "array.v3_default_",
 )
 
 
@@ -87,6 +88,10 @@ def refuse_or_warn(key: str, value: Any) -> None:
         fixed, instead = FIXED[key]
         if value != fixed:
             raise ValueError(f"config {key!r} is {fixed!r} here and not {value!r}: {instead}")
+    elif key.startswith(DEFAULT_CODECS):
+        raise ValueError(
+            f"config {key!r}: pass filters=, serializer= or compressors= where the array is created"
+        )
     elif value != WITHOUT_EFFECT.get(key):
         # Import time: few settings warn.
         from zarrix._runtime.caller import warn_caller

@@ -58,7 +58,7 @@ def new_document(
             given["chunk_key_encoding"] = {"name": "v2", "separator": separator}
     else:
         given.pop("dimension_separator", None)
-    made: dict[str, Any] = metadata_of(create_array(MemoryStore(), **given)).to_dict()
+    made: dict[str, Any] = metadata_of(create_array(MemoryStore(), **given))._document()
     return made
 
 

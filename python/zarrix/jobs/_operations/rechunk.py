@@ -287,7 +287,7 @@ def _intermediate(
         fill_value=dest.fill_value,
         zarr_format=3,
     )
-    return metadata_of(made).to_dict()
+    return metadata_of(made)._document()
 
 
 @takes(Running, like=Job.run)
@@ -423,7 +423,7 @@ class _Target(NamedTuple):
             attributes={},
             **options,
         )
-        return metadata_of(made).to_dict()
+        return metadata_of(made)._document()
 
 
 def _lengths(rule: Any, source: Array, path: str, name: str) -> Any:

@@ -124,5 +124,5 @@ def digest_of(metadata: ArrayMetadata, *, names: bool = True) -> str:
     ``names=False`` its dimension names.
     """
     left = ("attributes",) if names else ("attributes", "dimension_names")
-    members = {k: v for k, v in metadata.to_dict().items() if k not in left}
+    members = {k: v for k, v in metadata._document().items() if k not in left}
     return hashlib.sha256(json_dumps(members)).hexdigest()[:32]

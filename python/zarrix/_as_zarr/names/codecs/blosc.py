@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from zarrix._as_zarr.names.codecs._parsed import parsed
-from zarrix._codecs.blosc import BloscCname, BloscShuffle
+from zarrix._codecs.blosc import CNAMES, SHUFFLES, BloscCname, BloscShuffle
 from zarrix._codecs.classes import BloscCodec
 
 __all__ = [
+    "BLOSC_CNAME",
+    "BLOSC_SHUFFLE",
     "BloscCname",
     "BloscCodec",
     "BloscConfigV2",
@@ -20,6 +22,7 @@ __all__ = [
     "parse_typesize",
 ]
 
+BLOSC_CNAME, BLOSC_SHUFFLE = tuple(CNAMES), tuple(SHUFFLES)
 BloscConfigV2 = BloscConfigV3 = BloscJSON_V3 = dict[str, Any]
 
 

@@ -2,4 +2,6 @@
 
 from zarrix._codecs.classes import BytesCodec, Endian
 
-__all__ = ["BytesCodec", "Endian"]
+__all__ = ["ENDIAN", "BytesCodec", "Endian"]
+
+ENDIAN = ("little", "big")

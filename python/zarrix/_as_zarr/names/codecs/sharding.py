@@ -5,6 +5,7 @@ from typing import Literal
 from zarrix._codecs.classes import ShardingCodec, ShardingCodecIndexLocation
 
 __all__ = [
+    "INDEX_LOCATION",
     "SUBCHUNK_WRITE_ORDER",
     "IndexLocation",
     "ShardingCodec",
@@ -12,6 +13,7 @@ __all__ = [
     "SubchunkWriteOrder",
 ]
 
+INDEX_LOCATION = ("start", "end")
 IndexLocation = Literal["start", "end"]
 SubchunkWriteOrder = Literal["morton", "unordered", "lexicographic", "colexicographic"]
 SUBCHUNK_WRITE_ORDER = ("morton", "unordered", "lexicographic", "colexicographic")
