@@ -510,8 +510,8 @@ class ShardingCodec(ArrayBytesCodec):
         for codec in self.index_codecs:
             if codec.name in _OF_NO_FIXED_SIZE:
                 raise MetadataError(
-                    f"ShardingCodec: index_codecs has {codec.name!r}, whose output has no fixed "
-                    "length; compress the chunks by codecs="
+                    f"ShardingCodec: {codec.name!r} is one of 'index_codecs' whose output has no "
+                    "fixed length; compress the chunks by codecs="
                 )
         location = getattr(self.index_location, "value", self.index_location)
         object.__setattr__(self, "index_location", location)
