@@ -89,6 +89,7 @@ class BytesCodec(ArrayBytesCodec):
 
     name: ClassVar[str] = "bytes"
     is_fixed_size = True
+    _added_bytes: ClassVar[int | None] = 0
     endian: str | None = "little"
 
     def __post_init__(self) -> None:
@@ -96,10 +97,6 @@ class BytesCodec(ArrayBytesCodec):
 
     def to_dict(self) -> Document:
         return {"name": self.name} if self.endian is None else super().to_dict()
-
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
-        """Length of the encoded bytes: the same."""
-        return input_byte_length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,13 +242,10 @@ class Crc32cCodec(BytesBytesCodec):
 
     name: ClassVar[str] = "crc32c"
     is_fixed_size = True
+    _added_bytes: ClassVar[int | None] = 4
 
     def to_dict(self) -> Document:
         return {"name": self.name}
-
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
-        """Length of the encoded bytes: four more."""
-        return input_byte_length + 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,15 +279,12 @@ class TransposeCodec(ArrayArrayCodec):
 
     name: ClassVar[str] = "transpose"
     is_fixed_size = True
+    _added_bytes: ClassVar[int | None] = 0
     order: tuple[int, ...] | str
 
     def __post_init__(self) -> None:
         if self.order not in ("C", "F"):
             object.__setattr__(self, "order", tuple(int(axis) for axis in self.order))
-
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
-        """Length of the encoded bytes: the same."""
-        return input_byte_length
 
 
 @dataclass(frozen=True, kw_only=True)

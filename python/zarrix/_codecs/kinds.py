@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from zarrix._codecs.codec import Codec
 
@@ -28,6 +28,8 @@ class UserCodec(Codec):
     """
 
     is_fixed_size = False
+    # Bytes that a codec of this package adds, if it does not depend on the data.
+    _added_bytes: ClassVar[int | None] = None
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
         """Length of the encoded bytes, of a codec for which it does not depend on the data.
@@ -55,6 +57,8 @@ class UserCodec(Codec):
         >>> Same().compute_encoded_size(8, None)
         8
         """
+        if self._added_bytes is not None:
+            return input_byte_length + self._added_bytes
         raise NotImplementedError(f"the output of {type(self).__name__} has no fixed length")
 
     def resolve_metadata(self, chunk_spec: Any) -> Any:

@@ -185,11 +185,7 @@ class Structured(ZDType):
     def _check_native_dtype(cls, dtype: np.dtype[Any]) -> bool:
         return dtype.names is not None
 
-    def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The value that documents of the format have for it: in v3 with pairs as fields."""
-        document = super().to_json(zarr_format)
-        if zarr_format == 2:
-            return document
+    def _v3_json(self) -> Any:
         pairs = [[name, kind.to_json(3)] for name, kind in self.fields]
         return {"name": "structured", "configuration": {"fields": pairs}}
 
@@ -226,9 +222,8 @@ class Struct(Structured):
 
     _zarr_v3_name: ClassVar[str] = "struct"
 
-    def to_json(self, zarr_format: Literal[2, 3] = 3) -> Any:
-        """The value that documents of the format have for it."""
-        return ZDType.to_json(self, zarr_format)
+    def _v3_json(self) -> Any:
+        return data_type_of(self.dtype)
 
 
 class VariableLengthUTF8(ZDType):

@@ -163,7 +163,10 @@ class ZDType:
         ('bool', {'name': '|O', 'object_codec_id': 'vlen-utf8'})
         """
         check_format(zarr_format)
-        return encode_v2(self.dtype) if zarr_format == 2 else data_type_of(self.dtype)
+        return encode_v2(self.dtype) if zarr_format == 2 else self._v3_json()
+
+    def _v3_json(self) -> Any:
+        return data_type_of(self.dtype)
 
     @property
     def endianness(self) -> str | None:

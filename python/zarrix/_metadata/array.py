@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,28 +26,17 @@ from zarrix._metadata.chunk_parts import (
     ListedChunkGrid,
     codec_documents,
 )
-from zarrix._metadata.compared import as_in_zarr_python, has_same_fill
+from zarrix._metadata.compared import as_in_zarr_python, is_same
 from zarrix._metadata.json import json_dumps
 from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._metadata.literals import Format, Order
+from zarrix._metadata.reshaped import reshaped
 from zarrix._runtime.buffers import default_buffer_prototype
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.keys import ARRAY_DOCUMENT, ZARRAY, ZATTRS
 
 __all__ = ["ARRAY_ENCODERS", "ARRAY_PARSERS", "ArrayMetadata"]
-
-# Members of a v3 document that have an attribute here.
-_MEMBERS = {
-    "chunk_grid",
-    "chunk_key_encoding",
-    "codecs",
-    "data_type",
-    "fill_value",
-    "node_type",
-    "shape",
-    "zarr_format",
-}
 
 
 @dataclass(frozen=True)
@@ -120,19 +109,10 @@ class ArrayMetadata:
 
         Attributes that were not read count as none.
         """
-        if not isinstance(other, ArrayMetadata) or self._compared() != other._compared():
-            return False
-        return has_same_fill(self, other)
+        return isinstance(other, ArrayMetadata) and is_same(self, other)
 
     def __hash__(self) -> int:
         return hash((self.zarr_format, self.shape, self.chunk_shape, self.dtype.str))
-
-    def _compared(self) -> tuple[Any, ...]:
-        found = vars(self)
-        members = tuple(found[one.name] for one in fields(self) if one.compare)
-        # What a document may leave out or leave empty is the same array.
-        unknown = {name: one for name, one in self.extra.items() if one and name not in _MEMBERS}
-        return (*members, self.zattrs or {}, unknown)
 
     def at(self, where: str) -> ArrayMetadata:
         """The same array for another document with the same content, with the layout already bound.
@@ -542,20 +522,7 @@ class ArrayMetadata:
         >>> zarr.zeros((4, 5)).metadata.with_shape((8, 5)).shape
         (8, 5)
         """
-        if len(shape) != len(self.shape) or any(size < 0 for size in shape):
-            raise MetadataError(
-                f"{self.where}: shape {shape} cannot replace {self.shape}; expected "
-                f"{len(self.shape)} lengths of at least 0"
-            )
-        if self.rectilinear is not None:
-            return self._with_chunks_up_to(shape, chunks_of)
-        for size, length in zip(shape, self.chunk_shape, strict=True):
-            if size > 0 and length == 0:
-                raise MetadataError(
-                    f"{self.where}: shape {shape} needs chunks, but the chunk shape is "
-                    f"{self.chunk_shape}; create the array with chunks=True or a length"
-                )
-        return replace(self, shape=tuple(int(size) for size in shape))
+        return reshaped(self, shape, chunks_of)
 
     def update_shape(self, shape: tuple[int, ...]) -> ArrayMetadata:
         """The same array with another shape, as `with_shape` gives it; nothing is stored.
@@ -606,23 +573,6 @@ class ArrayMetadata:
     def chunk_units(self) -> tuple[int, ...]:
         """The divisor of every chunk length: the inner chunks of shards, or 1."""
         return (1,) * len(self.shape) if self.shard_codec is None else self.inner_chunk_shape
-
-    def _with_chunks_up_to(
-        self, shape: tuple[int, ...], chunks_of: tuple[int, ...] | None
-    ) -> ArrayMetadata:
-        assert self.rectilinear is not None
-        units = self.chunk_units
-        given = (None,) * len(shape) if chunks_of is None else chunks_of
-        grid = tuple(
-            axis.grown(int(size), unit, chunks_of=length)
-            for axis, size, unit, length in zip(self.rectilinear, shape, units, given, strict=True)
-        )
-        return replace(
-            self,
-            shape=tuple(int(size) for size in shape),
-            chunk_shape=tuple(max(axis.lengths) for axis in grid),
-            rectilinear=grid,
-        )
 
 
 def _v2_config(codec: Mapping[str, Any]) -> dict[str, Any]:

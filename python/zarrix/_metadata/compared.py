@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from zarrix._dtypes.v3 import same_bytes
 
-__all__ = ["as_in_zarr_python", "has_same_fill"]
+__all__ = ["as_in_zarr_python", "is_same"]
+
+# Members of a v3 document that have an attribute here.
+_MEMBERS = {
+    "chunk_grid",
+    "chunk_key_encoding",
+    "codecs",
+    "data_type",
+    "fill_value",
+    "node_type",
+    "shape",
+    "zarr_format",
+}
 
 
-def has_same_fill(one: Any, other: Any) -> bool:
+def is_same(metadata: Any, other: Any) -> bool:
+    """Whether two metadata objects describe the same array, with the same attributes."""
+    return _compared(metadata) == _compared(other) and _has_same_fill(metadata, other)
+
+
+def _compared(metadata: Any) -> tuple[Any, ...]:
+    found = vars(metadata)
+    members = tuple(found[one.name] for one in fields(metadata) if one.compare)
+    # What a document may leave out or leave empty is the same array.
+    unknown = {name: one for name, one in metadata.extra.items() if one and name not in _MEMBERS}
+    return (*members, metadata.zattrs or {}, unknown)
+
+
+def _has_same_fill(metadata: Any, other: Any) -> bool:
     """Whether the fill values of two arrays of one dtype are the same, also if not a number."""
-    mine, its = one.fill_value, other.fill_value
-    if mine is None or its is None or one.dtype.hasobject or one.dtype.kind == "T":
+    mine, its = metadata.fill_value, other.fill_value
+    if mine is None or its is None or metadata.dtype.hasobject or metadata.dtype.kind == "T":
         same = mine is its or mine == its
         return bool(same.all()) if isinstance(same, np.ndarray) else bool(same)
-    return same_bytes(mine, its, one.dtype)
+    return same_bytes(mine, its, metadata.dtype)
 
 
 def as_in_zarr_python(members: dict[str, Any]) -> dict[str, Any]:

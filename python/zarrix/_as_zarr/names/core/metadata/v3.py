@@ -98,10 +98,10 @@ def parse_codecs(data: Any) -> tuple[Any, ...]:
     return tuple(_codec(one) for one in data)
 
 
-def _codec(one: Any) -> Any:
-    if isinstance(one, UserCodec):
-        return one
-    name, configuration = parse_named_configuration(one, require_configuration=False)
+def _codec(data: Any) -> Any:
+    if isinstance(data, UserCodec):
+        return data
+    name, configuration = parse_named_configuration(data, require_configuration=False)
     document = {"name": name, "configuration": configuration or {}}
     if find(name) is None and name not in REGISTERED:
         raise UnknownCodecError(f"no codec has the name {name!r}")
