@@ -283,3 +283,11 @@ def test_an_element_is_written_as_each_format_writes_it(kind, value, v2, v3):
 def test_not_a_time_is_read_in_both_formats():
     for zarr_format in (2, 3):
         assert np.isnat(DateTime64(unit="ns").from_json_scalar("NaT", zarr_format=zarr_format))
+
+
+def test_fields_of_numpy_are_not_taken_for_those_of_a_document():
+    for zarr_format in (2, 3):
+        found = parse_dtype([("x", "f4"), ("y", np.int8)], zarr_format=zarr_format)
+        assert found == Struct(fields=[("x", Float32()), ("y", Int8())])
+        assert parse_dtype("int16", zarr_format=zarr_format) == Int16()
+    assert parse_dtype([["x", "<f4"]], zarr_format=2) == Struct(fields=[("x", Float32())])

@@ -12,6 +12,7 @@ import pytest
 import zarrix as zarr
 from zarrix._array.access import metadata_of
 from zarrix.codecs import TransposeCodec
+from zarrix.core.group import ConsolidatedMetadata
 from zarrix.errors import MetadataError
 
 ROWS = np.arange(24, dtype="i4").reshape(4, 6)
@@ -214,3 +215,23 @@ def test_metadata_whose_fill_value_is_not_a_number_is_equal(zarr_format: Any) ->
     assert made(np.nan) != object()
     assert made("NaT", "M8[s]") == made("NaT", "M8[s]")
     assert made("a", str) == made("a", str) != made("b", str)
+
+
+@pytest.mark.parametrize("member", [[1, 2], "text", 3])
+def test_a_consolidated_member_that_is_not_a_document_is_named(member: Any) -> None:
+    store: dict[str, bytes] = {}
+    zarr.create_group(store, zarr_format=3)
+    document = document_of(store)
+    inside = {"kind": "inline", "must_understand": False, "metadata": {"foo": member}}
+    with pytest.raises(MetadataError, match="foo"):
+        ConsolidatedMetadata.from_dict(inside)
+    store["zarr.json"] = json.dumps({**document, "consolidated_metadata": inside}).encode()
+    with pytest.raises(MetadataError, match="foo"):
+        zarr.open_group(store).metadata  # noqa: B018
+
+
+def test_consolidated_metadata_is_made_of_what_its_document_has() -> None:
+    z = zarr.create(3, zarr_format=3)
+    made = ConsolidatedMetadata(kind="inline", must_understand=False, metadata={"a": z.metadata})
+    assert made == ConsolidatedMetadata({"a": z.metadata})
+    assert ConsolidatedMetadata.from_dict(made.to_dict()) == made

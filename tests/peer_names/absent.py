@@ -123,7 +123,7 @@ ONLY_AS_ZARR: dict[str, str] = {
 OTHER_PARAMETERS: dict[str, str] = {
     "zarr.Array zarr.Group zarr.AsyncArray zarr.AsyncGroup": _MADE_BY_US,
     "zarr.core.group.Group zarr.core.group.AsyncGroup zarr.core.group.GroupMetadata": _MADE_BY_US,
-    "zarr.core.group.ConsolidatedMetadata zarr.core.config.Config": _MADE_BY_US,
+    "zarr.core.config.Config": _MADE_BY_US,
     "zarr.*Group.get": "2.18 calls what is looked for item",
     "zarr.core.*Metadata.from_dict": "a document is that of the root",
     "zarr.codecs.*Codec.compute_encoded_size": "by place: the parameters have other names",

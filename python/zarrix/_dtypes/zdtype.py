@@ -369,7 +369,11 @@ def parse_dtype(dtype_spec: Any, *, zarr_format: Literal[2, 3] = 3) -> ZDType:
     check_format(zarr_format)
     if isinstance(dtype_spec, ZDType):
         return dtype_spec
-    if zarr_format == 2 and isinstance(dtype_spec, dict | list):
+    # The fields of NumPy are tuples, and those of documents are lists.
+    is_json = isinstance(dtype_spec, dict) or (
+        isinstance(dtype_spec, list) and all(isinstance(field, list) for field in dtype_spec)
+    )
+    if zarr_format == 2 and is_json:
         dtype_spec = decode_json(dtype_spec, 2)
     dtype = as_dtype(dtype_spec)
     if is_variable(dtype):

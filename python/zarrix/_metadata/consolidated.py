@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from zarrix._errors import MetadataError, PathNotFoundError, shorten
 from zarrix._metadata import v2, v3
-from zarrix._metadata.checks import members_of
+from zarrix._metadata.checks import members_of, wrong
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
 from zarrix._stores.keys import COMMIT_MEMBER, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP
@@ -172,6 +172,10 @@ class ConsolidatedMetadata:
     ----------
     metadata : dict of str to ArrayMetadata or GroupMetadata
         Metadata of its direct members, by name; groups have their own consolidated metadata.
+    kind : str
+        How it is stored: "inline", in the document of the group.
+    must_understand : bool
+        Whether readers that do not know it must not read the group.
 
     Examples
     --------
@@ -184,8 +188,8 @@ class ConsolidatedMetadata:
     """
 
     metadata: dict[str, Any]
-    kind: ClassVar[str] = "inline"
-    must_understand: ClassVar[bool] = False
+    kind: str = field(default="inline", repr=False)
+    must_understand: bool = field(default=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The ``consolidated_metadata`` member of the document of a v3 group.
@@ -251,7 +255,10 @@ def as_objects(documents: Documents, zarr_format: int) -> ConsolidatedMetadata:
     found: dict[str, Any] = {}
     for name in sorted({key.split("/", 1)[0] for key in documents if "/" in key}):
         own = {k[len(name) + 1 :]: v for k, v in documents.items() if k.startswith(f"{name}/")}
-        if zarr_format == 3 and own.get(ZARR_JSON, {}).get("node_type") == "array":
+        document = own.get(ZARR_JSON, {})
+        if not isinstance(document, Mapping):
+            raise wrong("consolidated_metadata", name, document, "an object")
+        if zarr_format == 3 and document.get("node_type") == "array":
             found[name] = v3.parse_array(own[ZARR_JSON], f"{name}/{ZARR_JSON}")
         elif zarr_format == 3 and ZARR_JSON in own:
             group = v3.parse_group(own[ZARR_JSON], f"{name}/{ZARR_JSON}")
