@@ -145,6 +145,9 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "zarrix.dtype.NullTerminatedBytes": lambda folder: zarr.dtype.NullTerminatedBytes(length=3),
     "zarrix.dtype.RawBytes": lambda folder: zarr.dtype.RawBytes(length=3),
     "zarrix.dtype.Struct": lambda folder: zarr.dtype.Struct(fields=[("a", zarr.dtype.Int8())]),
+    "zarrix.dtype.Structured": lambda folder: zarr.dtype.Structured(
+        fields=[("a", zarr.dtype.Int8())]
+    ),
     "zarrix.dtype.ZDType": lambda folder: zarr.dtype.parse_dtype("i4", zarr_format=3),
     "zarrix.codecs.numcodecs.NumcodecsCodec": lambda folder: zarrix.codecs.numcodecs.GZip(level=1),
 }

@@ -137,6 +137,7 @@ def test_a_data_type_has_the_byte_order_that_it_is_made_with(endianness):
     ):
         dtype = one.to_native_dtype()
         assert dtype.str[0] == sign
+        assert repr(dtype) == repr(np.dtype(dtype.str))
         assert one.endianness == endianness
         assert type(one).from_native_dtype(dtype) == parse_dtype(dtype) == one
         assert one.to_json(2)["name"] == dtype.str

@@ -282,7 +282,8 @@ class VariableLengthBytes(ZDType):
 def _ordered(code: str, endianness: str) -> np.dtype[Any]:
     if endianness not in ("little", "big"):
         raise ValueError(f"endianness is {endianness!r}; expected 'little' or 'big'")
-    return np.dtype(code).newbyteorder("<" if endianness == "little" else ">")
+    # NumPy normalizes the order of a name, and not that of `newbyteorder`.
+    return np.dtype(f"{'<' if endianness == 'little' else '>'}{code}")
 
 
 _EXAMPLES: dict[type[ZDType], str] = {
