@@ -63,6 +63,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.buffer.gpu zarr.storage.GpuMemoryStore zarr.core.config.Config.enable_gpu": _GPU,
         "zarr.*.BloscShuffle.from_int": "BloscShuffle(name)",
         "zarr.config:codecs.* zarr.config:codec_pipeline.max_workers": _CONFIG,
+        "zarr.config:array.target_shard_size_bytes": "None, as in zarr-python",
         "zarr.core.group.ImplicitGroupMarker": _INTERNAL,
         "zarr.core.metadata.*.get_chunk_spec": _RESIZED,
         "zarr.core.metadata.*.shards zarr.core.metadata.ArrayV3Metadata.chunks": (
