@@ -327,10 +327,10 @@ class Hierarchy:
         z = self.array(random)
         kind, key = self.selection(random, z)
         if kind == "orthogonal" and z.shards:
-            # Of an index that is there twice, zarr-python stores the first value in some shards.
+            # zarr-python stores the first value of a repeated index in some shards.
             key = tuple(self.once(one, size) for one, size in zip(key, z.shape, strict=True))
         if kind == "coordinate" and z.ndim:
-            # And so of a point, where the points are not in the order of their chunks.
+            # It stores that of a repeated point, too, if points are not in the order of chunks.
             key = tuple(np.unique(np.stack(key), axis=1))
         self.write(z, kind, key, self.fitting(random, z, kind, key))
         return z[...]

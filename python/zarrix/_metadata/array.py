@@ -559,6 +559,11 @@ class ArrayMetadata:
         -------
         ArrayMetadata
 
+        Raises
+        ------
+        TypeError
+            The attributes are not a mapping.
+
         Examples
         --------
         >>> import zarrix as zarr
