@@ -204,6 +204,9 @@ KINDS: dict[str, Kind] = {
     "`memory://name`": Kind(
         lambda folder: (f"memory://{folder.name}-every", f"memory://{folder.name}-every")
     ),
+    "`ManagedMemoryStore`": Kind(
+        twice(lambda folder: storage.ManagedMemoryStore(f"{folder.name}-managed", path="in/side"))
+    ),
     "`KVStore`": Kind(shared(dict, storage.KVStore)),
     "a dict": Kind(shared(dict, lambda mapping: mapping)),
     "a subclass of `Store`": Kind(itself(lambda folder: OwnStore())),
@@ -222,6 +225,14 @@ KINDS: dict[str, Kind] = {
     "`LRUStoreCache`": Kind(
         # What another handle changes is seen after `invalidate`.
         itself(lambda folder: storage.LRUStoreCache(storage.MemoryStore(), 2**20))
+    ),
+    "`CacheStore`": Kind(
+        # What another handle changes is seen when a value has its age.
+        itself(
+            lambda folder: storage.CacheStore(
+                storage.MemoryStore(), cache_store=storage.MemoryStore()
+            )
+        )
     ),
     "`WrapperStore`": Kind(shared(storage.MemoryStore, storage.WrapperStore)),
     "`LoggingStore`": Kind(shared(storage.MemoryStore, quiet)),

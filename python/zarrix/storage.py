@@ -28,6 +28,7 @@ from zarrix._stores.remote.store import NeedsFsspec, RemoteStore, RemoteZipStore
 from zarrix._stores.zip import ZipStore
 
 if TYPE_CHECKING:
+    from zarrix._stores.cache_store import CacheStore as CacheStore
     from zarrix._stores.database.dbm import DBMStore as DBMStore
     from zarrix._stores.database.lmdb import LMDBStore as LMDBStore
     from zarrix._stores.database.mongodb import MongoDBStore as MongoDBStore
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from zarrix._stores.database.sqlite import SQLiteStore as SQLiteStore
     from zarrix._stores.icechunk import IcechunkStore as IcechunkStore
     from zarrix._stores.lru_cache import LRUStoreCache as LRUStoreCache
+    from zarrix._stores.managed_memory import ManagedMemoryStore as ManagedMemoryStore
     from zarrix._stores.obstore import ObjectStore as ObjectStore
     from zarrix._stores.reference.store import ReferenceStore as ReferenceStore
     from zarrix._stores.remote.abs import ABSStore as ABSStore
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSStore",
     "AsyncStore",
+    "CacheStore",
     "DBMStore",
     "DictStore",
     "DirectoryStore",
@@ -56,6 +59,7 @@ __all__ = [
     "LRUStoreCache",
     "LocalStore",
     "LoggingStore",
+    "ManagedMemoryStore",
     "MemoryStore",
     "MongoDBStore",
     "NeedsFsspec",
@@ -101,11 +105,13 @@ default_compressor: Any
 _ON_DEMAND = {
     "ABSStore": "zarrix._stores.remote.abs",
     "AsyncStore": "zarrix._stores.zarr_python",
+    "CacheStore": "zarrix._stores.cache_store",
     "DBMStore": "zarrix._stores.database.dbm",
     "IcechunkStore": "zarrix._stores.icechunk",
     "LMDBStore": "zarrix._stores.database.lmdb",
     "LRUStoreCache": "zarrix._stores.lru_cache",
     "LoggingStore": "zarrix._stores.wrapper",
+    "ManagedMemoryStore": "zarrix._stores.managed_memory",
     "MongoDBStore": "zarrix._stores.database.mongodb",
     "ObjectStore": "zarrix._stores.obstore",
     "RedisStore": "zarrix._stores.database.redis",

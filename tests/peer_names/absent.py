@@ -4,8 +4,6 @@ A pattern is a whole name, or has wildcards: all names that it matches are absen
 class or module that is absent are not listed again.
 """
 
-_MAPPING = "a store is a mapping, which is read and written at once: store[key]"
-_AWAITED = "a key is awaited by get, set, delete and exists; the rest are methods of the store"
 _CODEC_CLASSES = "codecs of one's own are numcodecs classes; the engine has no chain in Python"
 _CHAINS = "a codec describes; the engine encodes and decodes, and whole chunks"
 _BUFFERS = "reads fill NumPy arrays or any writable buffer given as out="
@@ -73,18 +71,11 @@ ABSENT: dict[str, dict[str, str]] = {
             "metadata.codecs has the codec, and codec.codecs the inner ones"
         ),
         "zarr.dtype.*.code_point_bytes zarr.dtype.*.has_multi_byte_fields": "NumPy's dtype says it",
-        "zarr.experimental.*": "parts of zarr-python that are not stable",
+        "zarr.experimental.Chunk*": "parts of zarr-python that are not stable",
         "zarr.metadata.migrate_v3.*": "zarr.migrate, which goes both ways and removes what is old",
         "zarr.registry.Registry zarr.registry.register_*buffer": _BUFFERS,
         "zarr.registry.register_pipeline zarr.registry.register_chunk_key_encoding": _CODEC_CLASSES,
-        "zarr.*Store.get_ranges_sync zarr.storage.*.get_sync": _MAPPING,
-        "zarr.storage.*.set_sync zarr.storage.*.delete_sync": _MAPPING,
-        "zarr.storage.ManagedMemoryStore": "zarr.open of a URL memory://name shares one store",
         "zarr.storage.LoggingStore.log": _INTERNAL,
-        "zarr.storage.StorePath.delete_dir zarr.storage.StorePath.get_json": _AWAITED,
-        "zarr.storage.StorePath.is_empty zarr.storage.StorePath.open": _AWAITED,
-        "zarr.storage.StorePath.set_if_not_exists": _AWAITED,
-        "zarr.storage.ZipStore.move": "an archive is a file, which any program moves",
     },
 }
 """By version; names of 3.4.2 are absent from `zarrix` and from `zarrix.as_zarr`."""
@@ -115,6 +106,7 @@ ONLY_AS_ZARR: dict[str, str] = {
     "zarr.dtype.*JSON_V? zarr.dtype.DTypeSpec_V2": _TYPES,
     "zarr.dtype.check_dtype_spec*": _INTERNAL,
     "zarr.dtype.data_type_registry": "zarr.dtype.parse_dtype",
+    "zarr.experimental.*": "zarr.storage.CacheStore",
     "zarr.registry.get_buffer_class zarr.registry.get_chunk_key_encoding_class": _PARTS,
     "zarr.registry.get_ndbuffer_class zarr.registry.get_pipeline_class": _PARTS,
     "zarr.types.DType*": _TYPES,

@@ -21,7 +21,7 @@ from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
 from zarrix._array.transfer import fill_selection, read_selection, shaped, write_selection
 from zarrix._display.labels import type_name
-from zarrix._errors import ChunksMovedError, Suggesting
+from zarrix._errors import ArrayNotFoundError, Suggesting
 from zarrix._runtime.config import config
 from zarrix._selection.basic import try_basic
 from zarrix._selection.values import IN_MEMORY, as_value, moves_in_parts
@@ -113,7 +113,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         out: Any = empty(shape, metadata.dtype, snapshot.order)
         try:
             snapshot.io.read(axes, out)
-        except ChunksMovedError:
+        except ArrayNotFoundError:
             return read_selection(self, selection)
         if shape and not new_axes:
             return out
@@ -291,7 +291,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         fsync = config.syncs if syncs is None else syncs
         try:
             snapshot.io.write(axes, as_value(value, metadata.dtype, shape, new_axes), fsync)
-        except ChunksMovedError:
+        except ArrayNotFoundError:
             write_selection(self, selection, value)
 
     def set_basic_selection(

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, cast
 
 from zarrix._array.options import ArrayOptions
 from zarrix._array.snapshot import ArraySnapshot, snapshot_of
-from zarrix._errors import ArrayNotFoundError, ReadOnlyError
+from zarrix._errors import ArrayNotFoundError, ChunksMovedError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.checksum import with_frame_checksum
@@ -209,11 +209,13 @@ class ArrayHandle(Member):
                 self._adopt(snapshot)
         return snapshot
 
-    def _followed(self, old: ArraySnapshot) -> ArraySnapshot | None:
+    def _followed(self, old: ArraySnapshot, error: ArrayNotFoundError) -> ArraySnapshot | None:
         """The snapshot to repeat a call with, after the chunks of a snapshot were found to have
-        moved; None if they are gone.
+        moved, or its store was moved; None if they are gone.
         """
         store, key = self._location.store, self._document_key()
+        if not isinstance(error, ChunksMovedError):
+            return self._in_moved_store(old, key) if store._has_moved else None
         document = store._value(key)
         if document is None:
             raise _array_missing(self._location)
@@ -228,6 +230,23 @@ class ArrayHandle(Member):
         if options.is_view:
             metadata = replace(old.metadata, key_encoding=metadata.key_encoding)
         snapshot = snapshot_of(self._location, options, metadata, document, key)
+        with _adopting:
+            self._adopt(snapshot)
+        return snapshot
+
+    def _in_moved_store(self, old: ArraySnapshot, key: str) -> ArraySnapshot | None:
+        """The snapshot in a store that has moved; None if the array is not there either, or the
+        old one is from there.
+        """
+        store = self._location.store
+        document, label = store._value(key), nodes.place(store, key)
+        if document is None or label == old.metadata.where:
+            return None
+        if self._options.is_view:
+            metadata, document = old.metadata.at(label), old.document
+        else:
+            metadata = self._parse(document, key)
+        snapshot = snapshot_of(self._location, self._options, metadata, document, key)
         with _adopting:
             self._adopt(snapshot)
         return snapshot

@@ -10,7 +10,7 @@ import numpy as np
 from zarrix._array.facts import ArrayFacts
 from zarrix._array.indexes import BlockIndex, OIndex, VIndex
 from zarrix._array.transfer import read_selection, write_selection
-from zarrix._errors import ChunksMovedError
+from zarrix._errors import ArrayNotFoundError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection import windows
 from zarrix._selection.basic import Fields
@@ -513,8 +513,8 @@ class Selecting(ArrayFacts):
         buffer: Any = corners
         try:
             snapshot.io.read_windows(buffer, result, leaving is not None)
-        except ChunksMovedError:
-            followed = self._followed(snapshot)
+        except ArrayNotFoundError as error:
+            followed = self._followed(snapshot, error)
             if followed is None:
                 raise
             followed.io.read_windows(buffer, result, leaving is not None)

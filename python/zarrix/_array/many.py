@@ -13,7 +13,7 @@ from zarrix._array.array import Array
 from zarrix._array.boxes import BoxesIO
 from zarrix._array.conversion import conversion_of
 from zarrix._array.create import array
-from zarrix._errors import ChunksMovedError, suggestion
+from zarrix._errors import ArrayNotFoundError, suggestion
 from zarrix._runtime.signatures import takes
 from zarrix._selection import windows
 from zarrix._selection.values import as_out, fill_element
@@ -248,8 +248,8 @@ def _filled(
         try:
             found = _engine.read_many(native, tolerate=tolerate, cancel=cancel)
             return checked, [(numbers[number], *rest) for number, *rest in found]
-        except ChunksMovedError:
-            followed = [one._followed(snapshot) for one, snapshot in snapshots]
+        except ArrayNotFoundError as error:
+            followed = [one._followed(snapshot, error) for one, snapshot in snapshots]
             if not any(followed):
                 raise
             # One that is the array's own now need not be passed.

@@ -25,7 +25,7 @@ from zarrix._array.length_lock import LengthLock
 from zarrix._array.snapshot import ArraySnapshot, engine_array_of
 from zarrix._array.transfer import assign_in, is_stored_in
 from zarrix._codecs.images import lossy_codec
-from zarrix._errors import ChunksMovedError, LossyWriteError
+from zarrix._errors import ArrayNotFoundError, LossyWriteError
 from zarrix._metadata.arguments import normalize_resize_args
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._runtime.config import config
@@ -140,8 +140,8 @@ def _append(array: ArrayHandle, data: Any, axis: int) -> tuple[int, ...]:
     rows = Indexer(tuple(ranges), added)
     try:
         _assign_rows(array, snapshot, rows, data, axis)
-    except ChunksMovedError:
-        followed = array._followed(snapshot)
+    except ArrayNotFoundError as error:
+        followed = array._followed(snapshot, error)
         if followed is None:
             raise
         _assign_rows(array, followed, rows, data, axis)

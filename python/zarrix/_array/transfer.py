@@ -14,7 +14,7 @@ import numpy as np
 from zarrix import _engine
 from zarrix._array.handle import ArrayHandle
 from zarrix._array.snapshot import ArraySnapshot
-from zarrix._errors import ChunksMovedError
+from zarrix._errors import ArrayNotFoundError
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._selection.basic import Fields, split_fields, try_basic
 from zarrix._selection.fancy import Indexer, Rule, resolve
@@ -50,8 +50,8 @@ def read_selection(
     snapshot = array._current()
     try:
         return _read(array, snapshot, selection, out, fields, rule)
-    except ChunksMovedError:
-        followed = array._followed(snapshot)
+    except ArrayNotFoundError as error:
+        followed = array._followed(snapshot, error)
         if followed is None:
             raise
         return _read(array, followed, selection, out, fields, rule)
@@ -69,7 +69,7 @@ def fill_selection(array: ArrayHandle, selection: Any, out: Any) -> Any:
     axes, shape, new_axes = basic
     try:
         snapshot.io.read(axes, as_out(out, metadata.dtype, shape, new_axes))
-    except ChunksMovedError:
+    except ArrayNotFoundError:
         return read_selection(array, selection, out)
     return out
 
@@ -113,8 +113,8 @@ def read_into(array: ArrayHandle, indexer: Indexer, out: npt.NDArray[Any]) -> No
         elements = np.empty(indexer.shape, snapshot.metadata.dtype)
     try:
         read_indexer(snapshot.io, indexer, elements)
-    except ChunksMovedError:
-        followed = array._followed(snapshot)
+    except ArrayNotFoundError as error:
+        followed = array._followed(snapshot, error)
         if followed is None:
             raise
         read_indexer(followed.io, indexer, elements)
@@ -171,8 +171,8 @@ def assign(
         snapshot = array._current()
     try:
         assign_in(array, snapshot, indexer, value, fields)
-    except ChunksMovedError:
-        followed = array._followed(snapshot)
+    except ArrayNotFoundError as error:
+        followed = array._followed(snapshot, error)
         if followed is None:
             raise
         assign_in(array, followed, indexer, value, fields)

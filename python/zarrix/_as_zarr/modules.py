@@ -52,6 +52,10 @@ class AliasModule(ModuleType):
                     raise
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_note()}")
 
+    def __reduce__(self) -> Any:
+        # dask pickles modules that a function refers to.
+        return importlib.import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(name for part in self._parts for name in dir(part))})
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from zarrix._runtime.system import on_fork
 
-__all__ = ["run"]
+__all__ = ["run", "running"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,11 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return future.result()
     finally:
         future.cancel()
+
+
+def running() -> asyncio.AbstractEventLoop:
+    """The event loop, which is started by the first call."""
+    return _started().loop
 
 
 def _started() -> _Running:

@@ -175,6 +175,8 @@ class StoreAccess:
         # The same values through the same open store; `copy` would copy those of a store in memory.
         opened, other = self._engine, object.__new__(type(self))
         other.__dict__.update(self.__dict__, _engine=opened)
+        # As in zarr-python 3, the copy is opened by its first use.
+        other.__dict__.pop("_is_open_flag", None)
         other.__dict__.update(changes)
         return other
 

@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from zarrix._errors import ReadOnlyError
-from zarrix._runtime.buffers import as_bytes, default_buffer_prototype, slice_of
+from zarrix._runtime.buffers import as_bytes
+from zarrix._stores.byte_ranges import ByteRanges
 
 if TYPE_CHECKING:
     from zarrix import _engine
@@ -40,16 +41,21 @@ def defines_awaited(kind: type) -> bool:
 
 
 class AwaitedSize(int):
-    """A size in bytes: a number, as in zarr 2, that can be awaited, as in zarr-python 3."""
+    """A size in bytes: a number, as in zarr 2, that can be awaited, as in zarr-python 3.
 
-    __slots__ = ()
+    There, a missing value is an error, and not 0 bytes.
+    """
+
+    missing: str | None = None
 
     def __await__(self) -> Any:
         yield from ()
+        if self.missing is not None:
+            raise FileNotFoundError(self.missing)
         return int(self)
 
 
-class AwaitedMethods:
+class AwaitedMethods(ByteRanges):
     """Methods of ``zarr.abc.store.Store`` that a mapping does not have.
 
     Each makes one call of the engine: in a thread for a remote store, whose latency would stop the
@@ -103,7 +109,15 @@ class AwaitedMethods:
         return store
 
     async def _open(self) -> None:
-        """Open the store; one that is used before is opened then."""
+        """Open the store; one that is used before is opened then.
+
+        Raises
+        ------
+        ValueError
+            It is open already.
+        """
+        if self._is_open:
+            raise ValueError("store is already open")
         self.__dict__["_is_open_flag"] = True
 
     async def _ensure_open(self) -> None:
@@ -145,106 +159,17 @@ class AwaitedMethods:
         """Whether the store can list its keys."""
         return bool(self._listable)
 
-    async def _call(self, work: Callable[..., T], *args: Any) -> T:
-        if not self.is_remote:
-            return work(*args)
+    async def _get_many(self, requests: Iterable[tuple[Any, ...]]) -> AsyncIterator[Any]:
+        """Keys and values, of tuples of the arguments of ``get``."""
+        for key, *rest in requests:
+            yield key, await self._get_awaited(key, *rest)
+
+    async def _set_many(self, values: Iterable[tuple[str, Any]]) -> None:
+        """Store several values."""
         # Import time: asyncio, which a program that awaits has imported.
         import asyncio
 
-        return await asyncio.to_thread(work, *args)
-
-    async def _get_awaited(self, key: str, prototype: Any, byte_range: Any) -> Any:
-        """The value of ``key``, or a part of it, as a buffer; None if nothing is stored."""
-        part = slice_of(byte_range)
-        value = await self._call(self._value, key)
-        if value is None:
-            return None
-        buffer = (prototype or default_buffer_prototype()).buffer
-        view = memoryview(as_bytes(value)).cast("B")
-        return buffer.from_bytes(view[part] if byte_range is not None else view)
-
-    async def get_partial_values(
-        self, prototype: Any, key_ranges: Iterable[tuple[str, Any]]
-    ) -> Sequence[Any]:
-        """Parts of values, as buffers.
-
-        Parameters
-        ----------
-        prototype : BufferPrototype or None
-        key_ranges : iterable of tuple of (str, ByteRequest or None)
-            A key, and the part of its value; all of it for None.
-
-        Returns
-        -------
-        list of Buffer or None
-            None for a key that is not stored.
-
-        Raises
-        ------
-        TypeError
-            A part is not a request.
-
-        Examples
-        --------
-        >>> import asyncio, zarrix as zarr
-        >>> from zarrix.abc.store import SuffixByteRequest
-        >>> store = zarr.MemoryStore({"a": b"12345"})
-        >>> wanted = [("a", SuffixByteRequest(2)), ("b", None)]
-        >>> found = asyncio.run(store.get_partial_values(None, wanted))
-        >>> found[0].to_bytes(), found[1]
-        (b'45', None)
-        """
-        # Import time: asyncio, which a program that awaits has imported.
-        import asyncio
-
-        wanted = [self._get_awaited(key, prototype, part) for key, part in key_ranges]
-        return await asyncio.gather(*wanted)
-
-    async def get_ranges(
-        self,
-        key: str,
-        byte_ranges: Sequence[Any],
-        *,
-        prototype: Any = None,
-        max_concurrency: int = 10,
-        max_gap_bytes: int = 1 << 20,
-        max_coalesced_bytes: int = 16 << 20,
-    ) -> AsyncIterator[Sequence[tuple[int, Any]]]:
-        """Parts of one value, as buffers, in one batch.
-
-        Parameters
-        ----------
-        key : str
-        byte_ranges : sequence of ByteRequest or None
-        prototype : BufferPrototype, optional
-        max_concurrency, max_gap_bytes, max_coalesced_bytes : int
-            Accepted for zarr-python 3; the value is read once.
-
-        Yields
-        ------
-        sequence of tuple of (int, Buffer)
-            The position in ``byte_ranges``, and the bytes.
-
-        Raises
-        ------
-        BaseExceptionGroup
-            Nothing is stored under ``key``.
-
-        Examples
-        --------
-        >>> import asyncio, zarrix as zarr
-        >>> from zarrix.abc.store import OffsetByteRequest
-        >>> async def last(store):
-        ...     async for batch in store.get_ranges("a", [OffsetByteRequest(3)]):
-        ...         return [found.to_bytes() for _, found in batch]
-        >>> asyncio.run(last(zarr.MemoryStore({"a": b"12345"})))
-        [b'45']
-        """
-        whole = await self._get_awaited(key, prototype, None)
-        if whole is None:
-            raise BaseExceptionGroup("no value to read a part of", [FileNotFoundError(key)])
-        if byte_ranges:
-            yield [(at, whole[slice_of(part)]) for at, part in enumerate(byte_ranges)]
+        await asyncio.gather(*(self.set(key, value) for key, value in values))
 
     async def exists(self, key: str) -> bool:
         """Whether ``key`` is stored.

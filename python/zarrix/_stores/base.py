@@ -65,6 +65,8 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
     _answers_awaited = False
     # Whether the documents are those of a commit that is not over: the engine cannot compare them.
     _is_staged = False
+    # Whether its values have moved to another place, where arrays that are open follow them.
+    _has_moved = False
     # Whether the store is remote, so that many values should be requested at once.
     is_remote = False
     # Attributes that the engine store was opened with: another value would have no effect on it.
@@ -203,6 +205,7 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         >>> with zarr.MemoryStore() as store:
         ...     store["a"] = b"1"
         """
+        self._is_open = False
 
     def __enter__(self) -> Self:
         return self
@@ -345,6 +348,13 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         self._forbid_changes()
         most = most_bytes(key)
         return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
+
+    def _url(self) -> str:
+        """What ``str(store)`` is in zarr-python 3; the representation for stores of our own."""
+        return repr(self)
+
+    def __str__(self) -> str:
+        return self._url() if self._answers_awaited else repr(self)
 
     def __getstate__(self) -> Any:
         return {key: value for key, value in self.__dict__.items() if key != "_engine"}

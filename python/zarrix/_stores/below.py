@@ -208,10 +208,12 @@ class KeysBelow:
         Returns
         -------
         int
-            Bytes as stored; 0 where nothing is.
+            Bytes as stored; 0 where nothing is. It can be awaited, as in zarr-python 3.
 
         Raises
         ------
+        FileNotFoundError
+            It is awaited, and no value is stored at ``path``.
         InvalidKeyError
             ``path`` leads out of the store.
 
@@ -227,7 +229,11 @@ class KeysBelow:
         if size is not None:
             return AwaitedSize(size)
         files, directories = self._engine.list_dir(prefix)
-        if not directories:
-            return AwaitedSize(self._engine.size_prefix(prefix))
         names = [key_of(prefix, name) for name in files]
-        return AwaitedSize(sum(self._engine.size(name) or 0 for name in names))
+        size = AwaitedSize(
+            sum(self._engine.size(name) or 0 for name in names)
+            if directories
+            else self._engine.size_prefix(prefix)
+        )
+        size.missing = normalize_storage_path(path)
+        return size

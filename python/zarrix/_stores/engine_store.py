@@ -14,12 +14,13 @@ from zarrix._errors import InvalidKeyError
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 from zarrix._stores.keys import is_document, keys_of
+from zarrix._stores.sync_methods import SyncMethods
 from zarrix._stores.tagged import most_bytes
 
 __all__ = ["EngineStore", "as_buffer"]
 
 
-class EngineStore(Store):
+class EngineStore(SyncMethods, Store):
     """The mapping methods of a native store."""
 
     def __getitem__(self, key: str) -> bytes:
@@ -34,6 +35,19 @@ class EngineStore(Store):
         except InvalidKeyError:
             return default
         return default if value is None else value
+
+    def _part(self, key: str, byte_range: Any, part: slice) -> Any:
+        begin = 0 if part.start is None else part.start
+        is_last = hasattr(byte_range, "suffix")
+        if type(self)._value is not EngineStore._value or (begin < 0 and not is_last):
+            return super()._part(key, byte_range, part)
+        try:
+            name = self.engine_path(_key(key))
+            if is_last:
+                return self._engine.get_last(name, byte_range.suffix)
+            return self._engine.get_slice(name, begin, part.stop)
+        except InvalidKeyError:
+            return None
 
     def _first_document(self, path: str, names: Sequence[str]) -> tuple[str, Any] | None:
         if type(self)._value is not EngineStore._value:

@@ -40,7 +40,8 @@ def identity(store: Any) -> tuple[str, ...]:
     """
     inner = innermost(store)
     options = [getattr(inner, name, None) for name in ("_options", "_public", "normalize_keys")]
-    for name in ("url", "path", "root"):
+    names = () if getattr(inner, "_is_in_memory", False) else ("url", "path", "root")
+    for name in names:
         address = getattr(inner, name, None)
         if isinstance(address, str | os.PathLike):
             kind = type(inner).__qualname__
@@ -56,7 +57,7 @@ def is_in_one_process(store: Any) -> bool:
     """Whether a pickle of the store is a copy, so that what another process writes is lost."""
     return any(
         isinstance(layer, dict | _engine.MemoryStore)
-        or type(layer).__name__ == "MemoryStore"
+        or type(layer).__name__ in ("MemoryStore", "ManagedMemoryStore")
         or isinstance(getattr(layer, "__dict__", {}).get("_engine"), _engine.MemoryStore)
         for layer in _layers(store)
     )

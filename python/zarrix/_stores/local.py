@@ -129,7 +129,7 @@ class LocalStore(EngineStore):
     async def move(self, dest_root: str | os.PathLike[str]) -> None:
         """Move the directory, and go on with it at its new path, as in zarr-python 3.
 
-        Arrays and groups that are open keep the old path, where they are missing: open them again.
+        Arrays and groups that were opened with this store follow it.
 
         Parameters
         ----------
@@ -147,18 +147,20 @@ class LocalStore(EngineStore):
 
         Examples
         --------
-        >>> import asyncio
+        >>> import asyncio, zarrix as zarr
         >>> from zarrix.storage import LocalStore
         >>> store = LocalStore("before.zarr")
-        >>> store["a"] = b"1"
+        >>> z = zarr.array([1, 2], store=store)
         >>> asyncio.run(store.move("after.zarr"))
-        >>> store.root.name, store["a"]
-        ('after.zarr', b'1')
+        >>> store.root.name, z[:]
+        ('after.zarr', array([1, 2]))
         """
         self._forbid_changes()
         dest = os.path.abspath(os.fsdecode(dest_root))
         if os.path.lexists(dest):
-            raise FileExistsError(f"{dest!r} exists, so {self.path!r} cannot be moved there")
+            raise FileExistsError(
+                f"Destination root {dest} already exists, so {self.path!r} cannot be moved there"
+            )
         refuse_overlap("move", dest, [(self, "")])
         # Import time: few stores are moved.
         import asyncio
@@ -166,6 +168,7 @@ class LocalStore(EngineStore):
         await asyncio.to_thread(_move, self.path, dest)
         self.__dict__["path"] = dest
         self.__dict__.pop("_engine", None)
+        self._has_moved = True
 
     def listdir(self, path: str | None = None) -> list[str]:
         """The names directly below ``path``, sorted; nested chunks are listed by their whole keys.
@@ -206,6 +209,9 @@ class LocalStore(EngineStore):
         if not isinstance(other, LocalStore):
             return NotImplemented
         return self.path == other.path and self.normalize_keys == other.normalize_keys
+
+    def _url(self) -> str:
+        return f"file://{self.root.as_posix()}"
 
     def __repr__(self) -> str:
         return f"<zarrix.storage.{type(self).__name__} {self.path!r}>"

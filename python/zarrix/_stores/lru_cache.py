@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from zarrix._runtime.system import on_fork
 from zarrix._stores.wrapper import WrapperStore
@@ -61,6 +61,32 @@ class LRUStoreCache(WrapperStore):
         self._max_size = max_size
         self.hits = self.misses = 0
         self._start_empty()
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """This cache as a read-only one or not; both have the same values.
+
+        Parameters
+        ----------
+        read_only : bool
+
+        Returns
+        -------
+        LRUStoreCache
+            Read-only, too, if the wrapped store is.
+
+        Raises
+        ------
+        OSError
+            The wrapped store cannot be opened.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.LRUStoreCache({"a": b"1"}, max_size=1000)
+        >>> store.with_read_only(True)["a"], store.misses
+        (b'1', 1)
+        """
+        return self._variant(_writeable=not read_only and self._store.is_writeable())
 
     def _start_empty(self) -> None:
         _caches[id(self)] = self

@@ -6,12 +6,14 @@ Only pickles of these stores contain the values.
 from __future__ import annotations
 
 import warnings
+import weakref
 from abc import ABCMeta
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from zarrix import _engine
 from zarrix._runtime.buffers import Buffer
+from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.foreign_sites import of_object
@@ -19,7 +21,7 @@ from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.sites import Site
 
-__all__ = ["DictStore", "MemoryStore", "of_url"]
+__all__ = ["Buffers", "DictStore", "MemoryStore", "is_open", "of_url"]
 
 
 class _InMemory(ABCMeta):
@@ -94,6 +96,8 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
         self._writeable = not read_only
 
     _is_in_memory = True
+    # Whether programs see the mapping that was given itself, which may have bytes for buffers.
+    _shows_given = True
 
     def _open_engine(self) -> _engine.Store:
         return _engine.MemoryStore() if self._given is None else engine_of(self._given)
@@ -105,11 +109,15 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
     @property
     def _store_dict(self) -> MutableMapping[str, Any]:
         """The mapping that has the values: a name of zarr-python 3, which programs use."""
-        return _Buffers(self) if self._given is None else self._given
+        return self._given if self._given is not None and self._shows_given else self._buffers
 
     @_store_dict.setter
     def _store_dict(self, values: MutableMapping[str, Any]) -> None:
         self._given = values
+
+    @cached_property
+    def _buffers(self) -> Buffers:
+        return Buffers(weakref.proxy(self))
 
     @property
     def root(self) -> Any:
@@ -130,6 +138,7 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
 
     def __getstate__(self) -> Any:
         state = {**super().__getstate__(), "content": dict(self.items())}
+        state.pop("_buffers", None)
         if self._given is not None:
             state["_given"] = {}
         return state
@@ -144,30 +153,33 @@ class MemoryStore(EngineStore, metaclass=_InMemory):
             self[key] = value
         self._writeable = writeable
 
+    def _url(self) -> str:
+        return f"memory://{id(self._store_dict)}"
+
     def __repr__(self) -> str:
         return f"<zarrix.storage.{type(self).__name__}: {len(self)} keys at {id(self):#x}>"
 
 
-class _Buffers(MutableMapping[str, Any]):
-    """The values of a store as the buffers that zarr-python 3 keeps."""
+class Buffers(MutableMapping[str, Any]):
+    """The values of a mapping as the buffers that zarr-python 3 keeps."""
 
-    def __init__(self, store: MemoryStore) -> None:
-        self._store = store
+    def __init__(self, mapping: Any) -> None:
+        self.mapping = mapping
 
     def __getitem__(self, key: str) -> Any:
-        return Buffer.from_bytes(self._store[key])
+        return Buffer.from_bytes(self.mapping[key])
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._store[key] = value.to_bytes() if isinstance(value, Buffer) else value
+        self.mapping[key] = value.to_bytes() if isinstance(value, Buffer) else value
 
     def __delitem__(self, key: str) -> None:
-        del self._store[key]
+        del self.mapping[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._store)
+        return iter(self.mapping)
 
     def __len__(self) -> int:
-        return len(self._store)
+        return len(self.mapping)
 
 
 class DictStore(MemoryStore):
@@ -211,6 +223,11 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 _by_name: dict[str, MemoryStore] = {}
+
+
+def is_open(name: str) -> bool:
+    """Whether a ``memory://`` URL of this name has been opened."""
+    return name in _by_name
 
 
 def of_url(url: str, storage_options: Mapping[str, Any] | None) -> MemoryStore | None:

@@ -140,9 +140,25 @@ class ObjectStore(AwaitedStore):
         self._owner = os.getpid()
         self._native = _native(store, read_only)
         self._inner: Any = None if self._native is not None else store
+        self._given = store
         if self._native is not None:
             self.is_remote = self._native.is_remote
             self._writeable = self._native.is_writeable()
+
+    @property
+    def store(self) -> Any:
+        """The instance that was given.
+
+        Raises
+        ------
+        AttributeError
+            This store was unpickled, and the pickle has no credentials.
+        """
+        if self._given is None:
+            raise AttributeError(
+                f"{self!r} was unpickled without the obstore instance, which has credentials"
+            )
+        return self._given
 
     def _open_engine(self) -> _engine.Store:
         return super()._open_engine() if self._native is None else self._native._engine
@@ -253,13 +269,13 @@ class ObjectStore(AwaitedStore):
                 f"{self!r} has credentials, which are never pickled, and options that only "
                 "obstore has: create it again in the other process"
             )
-        return state
+        return {**state, "_given": None if _secrets(self._given) else self._given}
 
     def _secret_options(self) -> Mapping[str, Any]:
-        return split_secrets(getattr(self._inner, "config", None) or {})[1]
+        return _secrets(self._inner)
 
     def __setstate__(self, state: Any) -> None:
-        super().__setstate__({**state, "_owner": os.getpid()})
+        super().__setstate__({"_given": None, **state, "_owner": os.getpid()})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ObjectStore):
@@ -272,6 +288,12 @@ class ObjectStore(AwaitedStore):
         if isinstance(self._native, LocalStore):
             return repr(self._native.path)
         return f"of {type(self._inner).__name__} at {id(self._inner):#x}"
+
+
+def _secrets(store: Any) -> Mapping[str, Any]:
+    secret = split_secrets(getattr(store, "config", None) or {})[1]
+    provider = getattr(store, "credential_provider", None)
+    return secret if provider is None else {**secret, "credential_provider": provider}
 
 
 def of_obstore(store: Any, options: object = None) -> ObjectStore:

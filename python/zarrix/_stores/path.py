@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -153,6 +154,48 @@ class StorePath:
         """
         return value if isinstance(value, cls) else cls(value)
 
+    @classmethod
+    async def open(cls, store: Any, path: str, mode: str | None = None) -> StorePath:
+        """The path in a store, opened for a mode of zarr-python 3. No mode changes the store.
+
+        Parameters
+        ----------
+        store : Store
+        path : str
+        mode : {"r", "r+", "a", "w", "w-"}, optional
+            With "r", the store is a read-only one.
+
+        Returns
+        -------
+        StorePath
+
+        Raises
+        ------
+        ValueError
+            The mode is none of these, or it writes and the store is read-only.
+        FileExistsError
+            The mode is "w-", and something is stored below the path.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> asyncio.run(StorePath.open(zarr.MemoryStore(), "a", mode="r")).read_only
+        True
+        """
+        modes = ("r", "r+", "a", "w", "w-")
+        if mode is not None and mode not in modes:
+            raise ValueError(f"Invalid mode: {mode!r}; it is one of {', '.join(modes)}")
+        if mode == "r" and not store.read_only:
+            store = store.with_read_only(True)
+        elif mode not in ("r", None) and store.read_only:
+            raise ValueError(f"the store {store!r} is read-only, which mode {mode!r} is not")
+        await store._ensure_open()
+        opened = cls(store, normalize_storage_path(path))
+        if mode == "w-" and not await opened.is_empty():
+            raise FileExistsError(f"{opened} has values, which mode 'w-' does not replace")
+        return opened
+
     def __str__(self) -> str:
         root = getattr(self.store, "path", None)
         start = f"file://{root}" if isinstance(root, str) else f"memory://{id(self.store)}"
@@ -260,6 +303,166 @@ class StorePath:
         """
         found: bool = await self.store.exists(self.path)
         return found
+
+    async def get_json(self, *, byte_range: Any = None) -> Any:
+        """The JSON document at the path; None if nothing is stored.
+
+        Parameters
+        ----------
+        byte_range : ByteRequest, optional
+            The part of the value that is the document.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        ValueError
+            The value is not JSON.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore({"a": b"[1, 2]"})
+        >>> asyncio.run(StorePath(store, "a").get_json())
+        [1, 2]
+        """
+        value = await self.get(byte_range=byte_range)
+        return None if value is None else json.loads(value.to_bytes())
+
+    async def set_if_not_exists(self, default: Any) -> None:
+        """Store the bytes of a buffer at the path, unless a value is stored there.
+
+        Parameters
+        ----------
+        default : Buffer or bytes-like
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore({"a": b"1"})
+        >>> asyncio.run(StorePath(store, "a").set_if_not_exists(b"2"))
+        >>> store["a"]
+        b'1'
+        """
+        await self.store.set_if_not_exists(self.path, default)
+
+    async def delete_dir(self) -> None:
+        """Delete every key below the path.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore({"a/b": b"1", "c": b"2"})
+        >>> asyncio.run(StorePath(store, "a").delete_dir())
+        >>> list(store)
+        ['c']
+        """
+        await self.store.delete_dir(self.path)
+
+    async def is_empty(self) -> bool:
+        """Whether no key is stored below the path.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        OSError
+            The store cannot be listed.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> asyncio.run(StorePath(zarr.MemoryStore({"a/b": b"1"}), "a").is_empty())
+        False
+        """
+        empty: bool = await self.store.is_empty(self.path)
+        return empty
+
+    def get_sync(self, *, prototype: Any = None, byte_range: Any = None) -> Any:
+        """The value at the path, as a buffer, without an event loop; None if nothing is stored.
+
+        Parameters
+        ----------
+        prototype : BufferPrototype, optional
+        byte_range : ByteRequest, optional
+
+        Returns
+        -------
+        Buffer or None
+
+        Raises
+        ------
+        OSError
+            The value cannot be read.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> StorePath(zarr.MemoryStore({"a": b"1"}), "a").get_sync().to_bytes()
+        b'1'
+        """
+        return self.store.get_sync(self.path, prototype=prototype, byte_range=byte_range)
+
+    def set_sync(self, value: Any) -> None:
+        """Store the bytes of a buffer at the path, without an event loop.
+
+        Parameters
+        ----------
+        value : Buffer or bytes-like
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore()
+        >>> StorePath(store, "a").set_sync(b"1")
+        >>> store["a"]
+        b'1'
+        """
+        self.store.set_sync(self.path, value)
+
+    def delete_sync(self) -> None:
+        """Delete the value at the path, without an event loop, if it is stored.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> from zarrix.storage import StorePath
+        >>> store = zarr.MemoryStore({"a": b"1"})
+        >>> StorePath(store, "a").delete_sync()
+        >>> len(store)
+        0
+        """
+        self.store.delete_sync(self.path)
 
 
 StorePath.__module__ = "zarrix.storage"

@@ -20,7 +20,7 @@ __all__ = ["PythonStore"]
 class PythonStore(Values, EngineStore):
     """The engine's view of a store in Python; keys have been checked before anything is called."""
 
-    # Referenced by the copy with another durability, whose engine store calls this one.
+    # Referenced by the copy with other rights or durability, whose engine store calls this one.
     _origin: PythonStore | None = None
 
     def _open_engine(self) -> _engine.Store:
@@ -31,10 +31,9 @@ class PythonStore(Values, EngineStore):
         origin = self._origin
         return super()._sites(path) if origin is None else origin._sites(path)
 
-    def with_durability(self, durability: str | None) -> Self:
-        other = super().with_durability(durability)
-        if other is not self:
-            other._origin = self
+    def _variant(self, **changes: Any) -> Self:
+        other = super()._variant(**changes)
+        other._origin = self
         return other
 
     def __getstate__(self) -> Any:

@@ -26,7 +26,7 @@ FILE_SUFFIXES = ("h5", "hdf5", "he5", "nc", "nc4", "tif", "tiff", "npy", "npz", 
 
 OPENERS: dict[str, str] = {
     # URLs, by scheme; the last row has every other scheme, and chains.
-    "memory://": "zarrix._stores.memory:of_url",
+    "memory://": "zarrix._stores.managed_memory:of_url",
     "file://": "zarrix._stores.local:of_url",
     "local://": "zarrix._stores.local:of_url",
     **{f"{scheme}://": "zarrix._stores.remote.store:of_url" for scheme in SERVER_SCHEMES},

@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from zarrix import _engine
+from zarrix._stores.base import Store
 from zarrix._stores.open import as_store
 from zarrix._stores.python import PythonStore
 from zarrix._stores.sites import Site
@@ -57,6 +58,80 @@ class WrapperStore(PythonStore):
         self._erasable = self._store.is_erasable()
         self._listable = self._store.is_listable()
         self._durability = self._store._durability
+
+    @classmethod
+    async def open(cls, store_cls: Any, *args: Any, **kwargs: Any) -> Self:
+        """Create and open a store, and wrap it.
+
+        Parameters
+        ----------
+        store_cls : type or Store
+            The class of the store to wrap; a store instead of a class is wrapped itself.
+        *args, **kwargs
+            Those of the class; those of the wrapper where a store is given.
+
+        Returns
+        -------
+        WrapperStore
+
+        Raises
+        ------
+        OSError
+            The store cannot be opened.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> from zarrix.storage import WrapperStore
+        >>> asyncio.run(WrapperStore.open(zarr.MemoryStore, {"a": b"1"}))["a"]
+        b'1'
+        """
+        if not isinstance(store_cls, type):
+            return await super().open(store_cls, *args, **kwargs)
+        kind: Any = store_cls
+        return cls(store=await kind.open(*args, **kwargs))
+
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """The same wrapper of the store as a read-only one or not.
+
+        Parameters
+        ----------
+        read_only : bool
+
+        Returns
+        -------
+        WrapperStore
+
+        Raises
+        ------
+        ReadOnlyError
+            ``read_only`` is false, and a store of this kind cannot be written.
+
+        Examples
+        --------
+        >>> from zarrix.storage import WrapperStore
+        >>> WrapperStore({"a": b"1"}).with_read_only(True).read_only
+        True
+        """
+        return self._with_store(self._store.with_read_only(read_only))
+
+    def _with_store(self, store: Store) -> Self:
+        """The same wrapper of another store; subclasses for zarr-python 3 override it."""
+        other = object.__new__(type(self))
+        state = {name: value for name, value in vars(self).items() if name != "_engine"}
+        other.__dict__.update(state, _store=store, _writeable=store.is_writeable())
+        return other
+
+    async def _open(self) -> None:
+        await self._store._open()
+
+    @property
+    def _is_open(self) -> bool:
+        return self._store._is_open
+
+    @_is_open.setter
+    def _is_open(self, value: bool) -> None:
+        raise NotImplementedError("WrapperStore must be opened via the `_open` method")
 
     def engine_path(self, path: str) -> str:
         return self._store.engine_path(path)
@@ -123,6 +198,11 @@ class WrapperStore(PythonStore):
     def _label(self) -> Any:
         return f"of {self._store!r}"
 
+    def _url(self) -> str:
+        return f"{self._wraps}-{self._store}"
+
+    _wraps = "wrapping"
+
 
 class LoggingStore(WrapperStore):
     """A store that logs and counts every call of the wrapped store.
@@ -157,6 +237,8 @@ class LoggingStore(WrapperStore):
     (b'1', 1, 1)
     """
 
+    _wraps = "logging"
+
     def __init__(
         self, store: Any, log_level: str = "DEBUG", log_handler: logging.Handler | None = None
     ) -> None:
@@ -165,6 +247,53 @@ class LoggingStore(WrapperStore):
         self.log_level = log_level
         self.log_handler = log_handler
         self._configure()
+
+    @classmethod
+    async def open(
+        cls,
+        store_cls: Any,
+        *args: Any,
+        log_level: str = "DEBUG",
+        log_handler: logging.Handler | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Create and open a store, and wrap it.
+
+        Parameters
+        ----------
+        store_cls : type or Store
+            The class of the store to wrap; a store instead of a class is wrapped itself.
+        *args
+            Those of the class.
+        log_level : str
+        log_handler : logging.Handler, optional
+        **kwargs
+            Those of the class.
+
+        Returns
+        -------
+        LoggingStore
+
+        Raises
+        ------
+        OSError
+            The store cannot be opened.
+
+        Examples
+        --------
+        >>> import asyncio, logging, zarrix as zarr
+        >>> from zarrix.storage import LoggingStore
+        >>> quiet = logging.NullHandler()
+        >>> store = asyncio.run(LoggingStore.open(zarr.MemoryStore, log_handler=quiet))
+        >>> store.log_level
+        'DEBUG'
+        """
+        kind: Any = store_cls
+        store = await kind.open(*args, **kwargs) if isinstance(store_cls, type) else store_cls
+        return cls(store, log_level, log_handler)
+
+    def _with_store(self, store: Store) -> Self:
+        return type(self)(store, self.log_level, self.log_handler)
 
     def _configure(self) -> None:
         """A separate logger, because two stores may have two handlers, and the program others."""

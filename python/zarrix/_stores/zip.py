@@ -177,6 +177,53 @@ class ZipStore(EngineStore):
         self.flush()
         self._engine.close(fsync=self.syncs)
         _open_stores.pop(id(self), None)
+        super().close()
+
+    async def move(self, path: str | os.PathLike[str]) -> None:
+        """Write the archive, move the file, and go on with it at its new path.
+
+        Arrays and groups that are open can be read; open them again to write to them.
+
+        Parameters
+        ----------
+        path : str or Path
+            The new path; missing directories above are created.
+
+        Raises
+        ------
+        FileExistsError
+            Something is there.
+
+        Examples
+        --------
+        >>> import asyncio, zarrix as zarr
+        >>> store = zarr.ZipStore("before.zip", mode="w")
+        >>> store["a"] = b"1"
+        >>> asyncio.run(store.move("after.zip"))
+        >>> store["b"] = b"2"
+        >>> store.close()
+        >>> sorted(zarr.ZipStore("after.zip", mode="r"))
+        ['a', 'b']
+        """
+        target = os.path.abspath(os.fsdecode(path))
+        if os.path.lexists(target):
+            raise FileExistsError(f"{target!r} exists, so {self.path!r} cannot be moved there")
+        self.close()
+        # Import time: asyncio, which a program that awaits has imported.
+        import asyncio
+
+        await asyncio.to_thread(_move, self.path, target)
+        self.__dict__.pop("_engine", None)
+        self.__dict__.update(path=target, mode="r" if self.mode == "r" else "a")
+        self._has_moved = True
+
+    def _get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
+        """`get_sync`, by the name in zarr-python's subclasses."""
+        return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+
+    def _set(self, key: str, value: Any) -> None:
+        """`set_sync`, by the name in zarr-python's subclasses."""
+        self.set_sync(key, value)
 
     @property
     def zf(self) -> zipfile.ZipFile:
@@ -258,8 +305,19 @@ class ZipStore(EngineStore):
             return NotImplemented
         return self.path == other.path
 
+    def _url(self) -> str:
+        return f"zip://{self.path}"
+
     def __repr__(self) -> str:
         return f"<zarrix.storage.ZipStore {self.path!r}>"
+
+
+def _move(source: str, target: str) -> None:
+    # Import time.
+    import shutil
+
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    shutil.move(source, target)
 
 
 def of_path(path: str, storage_options: object = None) -> ZipStore | None:

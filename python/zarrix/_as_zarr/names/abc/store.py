@@ -88,6 +88,11 @@ class SupportsSyncStore(SupportsGetSync, SupportsSetSync, SupportsDeleteSync, Pr
     """A store that does all of this at once."""
 
 
+def _store_supports_sync_io(store: object) -> bool:
+    """Whether a store gives, stores and deletes values at once."""
+    return isinstance(store, SupportsSyncStore) and bool(getattr(store, "_supports_sync_io", True))
+
+
 async def set_or_delete(byte_setter: ByteSetter, value: Any) -> None:
     """Store a value, or delete it for None."""
     if value is None:

@@ -1,0 +1,3 @@
+"""Names of ``zarr.experimental``."""
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""Names of ``zarr.experimental.cache_store``."""
+
+from zarrix._stores.cache_store import CacheStore
+
+__all__ = ["CacheStore"]

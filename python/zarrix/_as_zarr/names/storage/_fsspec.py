@@ -1,0 +1,5 @@
+"""Names of ``zarr.storage._fsspec``."""
+
+from zarrix._stores.fsspec import FsspecStore
+
+__all__ = ["FsspecStore"]

@@ -1,0 +1,5 @@
+"""Names of ``zarr.storage._local``."""
+
+from zarrix._stores.local import LocalStore
+
+__all__ = ["LocalStore"]
