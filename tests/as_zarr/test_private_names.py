@@ -223,7 +223,23 @@ def of_registry():
     assert _store_supports_sync_io(MemoryStore()) and not _store_supports_sync_io(object())
 
 
+def of_memory():
+    from zarr.core.attributes import Attributes
+    from zarr.core.buffer.cpu import NDBuffer
+
+    group = zarr.create_group({}, attributes={"a": 1})
+    assert isinstance(group.attrs, Attributes) and Attributes(group).asdict() == {"a": 1}
+    data = np.arange(12).reshape(3, 4)
+    item = NDBuffer.from_numpy_array(data)[1, 2].as_numpy_array()
+    assert item.shape == () and np.shares_memory(item, data)
+    for name in ("<M8[2generic]", ">m8[7generic]", ">M8[10s]", "<i4"):
+        dtype = np.dtype(name)
+        assert NDBuffer.create(shape=(2,), dtype=dtype).dtype == dtype
+        assert NDBuffer.empty((2,), dtype=dtype).dtype == dtype
+
+
 folder = sys.argv[1]
+of_memory()
 of_storage()
 of_paths()
 asyncio.run(of_nodes(folder))

@@ -1,8 +1,10 @@
 """What stores have for programs of zarr-python 3 only: buffers at once, parts, paths and moves."""
 
 import asyncio
+import io
 import pickle
 import threading
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,82 @@ def test_an_archive_moves(tmp_path: Path) -> None:
     store.close()
     assert not (tmp_path / "before.zip").exists()
     assert zarr.open(tmp_path / "new" / "after.zip", mode="r")["z"][:].tolist() == [9, 1, 2, 3]
+
+
+def test_an_archive_may_be_in_a_file_object(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    store = storage.ZipStore(file, mode="w")
+    root = zarr.group(store=store, zarr_format=3)
+    z = root.create_array("x", shape=8, chunks=4, dtype="i4")
+    z[:] = np.arange(8)
+    z[0] = 9
+    z.attrs["a"] = 1
+    store.close()
+    store["later"] = b"1"
+    store.close()
+    (tmp_path / "x.zip").write_bytes(file.getvalue())
+    with zipfile.ZipFile(file) as archive:
+        assert archive.testzip() is None
+        assert sorted(archive.namelist()) == [
+            "later",
+            "x/c/0",
+            "x/c/1",
+            "x/zarr.json",
+            "zarr.json",
+        ]
+    reader = storage.ZipStore(io.BytesIO(file.getvalue()))
+    assert isinstance(reader, storage.ZipStore)
+    assert (reader.read_only, reader.path) == (True, None)
+    # The engine's own reader of archives is the oracle.
+    for one in (reader, storage.ZipStore(tmp_path / "x.zip", mode="r")):
+        opened = zarr.open(one, mode="r")["x"]
+        assert opened[:].tolist() == [9, 1, 2, 3, 4, 5, 6, 7]
+        assert dict(opened.attrs) == {"a": 1}
+    with pytest.raises(ReadOnlyError):
+        reader["a"] = b"1"
+
+
+def test_an_archive_in_a_file_object_says_what_it_cannot_do() -> None:
+    file = io.BytesIO()
+    store = storage.ZipStore(file, mode="w")
+    store["a"] = b"1"
+    with pytest.raises(io.UnsupportedOperation, match="deleted"):
+        del store["a"]
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(store)
+    with pytest.raises(NotImplementedError):
+        asyncio.run(store.move("x.zip"))
+    store.close()
+    assert storage.ZipStore(file) == storage.ZipStore(file) != storage.ZipStore(io.BytesIO())
+    with pytest.raises(zipfile.BadZipFile):
+        list(storage.ZipStore(io.BytesIO(b"not an archive")))
+
+
+def test_a_reader_that_is_no_file_of_io_may_have_an_archive(tmp_path: Path) -> None:
+    obstore = pytest.importorskip("obstore")
+    with storage.ZipStore(tmp_path / "x.zip", mode="w") as made:
+        zarr.array(np.arange(100), chunks=10, store=made)
+    folder = obstore.store.LocalStore(tmp_path)
+    reader = obstore.open_reader(folder, "x.zip")
+    assert zarr.open(storage.ZipStore(reader), mode="r")[:].tolist() == list(range(100))
+    with pytest.raises(TypeError, match="reading"):
+        storage.ZipStore(reader, mode="w")
+
+
+def test_threads_share_an_archive_in_a_file_object() -> None:
+    store = storage.ZipStore(io.BytesIO(), mode="w")
+    z = zarr.zeros(64, chunks=8, dtype="i4", store=store)
+
+    def write(start: int) -> None:
+        for at in range(start, 64, 4):
+            z[at] = at
+
+    threads = [threading.Thread(target=write, args=(start,)) for start in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert z[:].tolist() == list(range(64))
 
 
 def test_handles_of_a_name_share_values_and_lose_no_update() -> None:

@@ -51,6 +51,11 @@ class GroupMetadata:
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     consolidated_metadata: Any = field(default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        if self.attributes is None:
+            # As programs for zarr-python 3 make them.
+            object.__setattr__(self, "attributes", {})
+
     def __eq__(self, other: object) -> bool:
         """Whether they describe the same group: its format, attributes, and unknown members."""
         return isinstance(other, GroupMetadata) and self._compared() == other._compared()

@@ -198,7 +198,7 @@ class NDBuffer:
         cls, *, shape: Iterable[int], dtype: Any, order: Any = "C", fill_value: Any = None
     ) -> Self:
         """A new array of ``fill_value``, or of zeros."""
-        found = cls(np.zeros(tuple(shape), dtype=dtype, order=order))
+        found = cls(_of_dtype(np.zeros(tuple(shape), dtype=dtype, order=order), dtype))
         if fill_value is not None and not (
             isinstance(fill_value, int) and not isinstance(fill_value, bool) and fill_value == 0
         ):
@@ -208,7 +208,7 @@ class NDBuffer:
     @classmethod
     def empty(cls, shape: Any, dtype: Any, order: Any = "C") -> Self:
         """A new array with arbitrary content."""
-        return cls(np.empty(shape=shape, dtype=dtype, order=order))
+        return cls(_of_dtype(np.empty(shape=shape, dtype=dtype, order=order), dtype))
 
     @classmethod
     def from_ndarray_like(cls, ndarray_like: Any) -> Self:
@@ -259,7 +259,11 @@ class NDBuffer:
         return self.__class__(self._data.astype(dtype=dtype, order=order))
 
     def __getitem__(self, key: Any) -> Self:
-        return self.__class__(np.asanyarray(self._data.__getitem__(key)))
+        found = self._data.__getitem__(key)
+        if isinstance(found, np.generic):
+            # One element, too, is a view of this memory.
+            found = self._data.__getitem__((*(key if isinstance(key, tuple) else (key,)), ...))
+        return self.__class__(np.asanyarray(found))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._data.__setitem__(key, value._data if isinstance(value, NDBuffer) else value)
@@ -326,6 +330,14 @@ def as_bytes(value: Any) -> Any:
         contiguous: Any = np.ascontiguousarray(value.as_numpy_array())
         return memoryview(contiguous).cast("B")
     return value
+
+
+def _of_dtype(array: Any, dtype: Any) -> Any:
+    """A new array, with the unit and the byte order of its dtype.
+
+    NumPy allocates times of a generic unit without its factor, and in the order of the machine.
+    """
+    return array.view(dtype) if array.dtype.kind in "mM" else array
 
 
 def _array_of(value: Any) -> Any:

@@ -18,10 +18,11 @@ from zarrix import _engine
 from zarrix._runtime.buffers import is_prototype
 from zarrix._runtime.cached_property import cached_property
 from zarrix._stores.access import StoreAccess
-from zarrix._stores.awaited_methods import AwaitedMethods
+from zarrix._stores.awaited_methods import AwaitedMethods, defines_awaited
 from zarrix._stores.below import KeysBelow
 from zarrix._stores.keys import key_of
 from zarrix._stores.mapping_values import engine_of
+from zarrix._stores.registry import opener
 from zarrix._stores.sites import Site, folder_of, of_engine
 from zarrix._stores.tagged import TaggedValues, most_bytes
 
@@ -93,7 +94,18 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         return self
 
     def _open_engine(self) -> _engine.Store:
-        return engine_of(self)
+        return self._of_coroutines._engine if defines_awaited(type(self)) else engine_of(self)
+
+    @cached_property
+    def _of_coroutines(self) -> Store:
+        """The store that calls the coroutines of a user's subclass, as for zarr-python 3.
+
+        By it, the subclass inherits all other methods.
+        """
+        calls = opener("list_prefix()")
+        made = None if calls is None else calls(self, None)
+        assert made is not None
+        return made
 
     @cached_property
     def _engine(self) -> _engine.Store:
@@ -174,23 +186,50 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         return None
 
     def __getitem__(self, key: str) -> Any:
-        raise self._undefined("__getitem__")
+        return self._defined("__getitem__")[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
-        raise self._undefined("__setitem__")
+        self._defined("__setitem__")[key] = value
 
     def __delitem__(self, key: str) -> None:
-        raise self._undefined("__delitem__")
+        del self._defined("__delitem__")[key]
 
     def __iter__(self) -> Iterator[str]:
-        raise self._undefined("__iter__")
+        return iter(self._defined("__iter__"))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _undefined(self, name: str) -> TypeError:
+    def clear(self) -> Any:
+        """Delete every key.
+
+        Returns
+        -------
+        None
+            A coroutine in a subclass with coroutines, as in zarr-python 3.
+
+        Raises
+        ------
+        ReadOnlyError
+            The store is read-only.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> store = zarr.KVStore({"a": b"1"})
+        >>> store.clear()
+        >>> len(store)
+        0
+        """
+        if defines_awaited(type(self)):
+            return self._call(self._of_coroutines.rmdir)
+        return super().clear()
+
+    def _defined(self, name: str) -> Store:
         # Not abstract methods: a subclass for zarr-python 3 defines coroutines instead.
-        return TypeError(f"the store class {type(self).__name__} does not define {name}")
+        if not defines_awaited(type(self)):
+            raise TypeError(f"the store class {type(self).__name__} does not define {name}")
+        return self._of_coroutines
 
     def close(self) -> None:
         """Release open files and connections; a store in memory has none.
@@ -357,7 +396,8 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         return self._url() if self._answers_awaited else repr(self)
 
     def __getstate__(self) -> Any:
-        return {key: value for key, value in self.__dict__.items() if key != "_engine"}
+        left_out = ("_engine", "_of_coroutines")
+        return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)

@@ -7,16 +7,19 @@ messages.
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from zarrix._engine import ZipStore as Archive
 from zarrix._errors import MetadataError, shorten
 from zarrix._stores.engine_store import EngineStore
+from zarrix._stores.foreign_sites import of_object
 from zarrix._stores.keys import ZARR_JSON
+from zarrix._stores.mapping_values import engine_of
 from zarrix._stores.path import normalize_dimension_separator
 from zarrix._stores.sites import Site, of_file
 
@@ -45,8 +48,9 @@ class ZipStore(EngineStore):
 
     Parameters
     ----------
-    path : str or Path
-        The archive.
+    path : str, Path or file object
+        The archive. One in an open file is read and written by Python's ``zipfile``, and its
+        members cannot be deleted.
     compression : int
         Method for new members: ``zipfile.ZIP_STORED``, ``ZIP_DEFLATED``, ``ZIP_BZIP2``,
         ``ZIP_LZMA``. Chunks are already compressed by their codecs.
@@ -55,6 +59,7 @@ class ZipStore(EngineStore):
     mode : {"a", "r", "w", "x"}
         ``"r"`` reads, ``"a"`` reads and writes and creates a missing file, ``"w"`` replaces an
         existing archive when the new one is complete, ``"x"`` raises an error if the file exists.
+        When omitted, ``"a"`` for a path and ``"r"`` for a file object.
     dimension_separator : {".", "/"}, optional
         Default separator in the chunk keys of arrays created here.
     read_only : bool, optional
@@ -88,28 +93,39 @@ class ZipStore(EngineStore):
     _engine: Archive
 
     _opened_with = frozenset({"path", "mode", "compression"})
+    _default_mode = "a"
+    path: Any
+
+    def __new__(cls, path: Any = None, *args: Any, **kwargs: Any) -> Self:
+        kind: type[Any] = ZipFileStore if cls is ZipStore and _is_file_object(path) else cls
+        made: Self = object.__new__(kind)
+        return made
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | IO[bytes],
         compression: int = 0,
         allowZip64: bool = True,  # noqa: N803
-        mode: str = "a",
+        mode: str | None = None,
         dimension_separator: str | None = None,
         *,
         read_only: bool | None = None,
         ozx: bool | None = None,
     ) -> None:
+        mode = self._default_mode if mode is None else mode
         if mode not in _STARTS:
             raise ValueError(f"mode is 'a', 'r', 'w' or 'x', not {mode!r}")
         if read_only and mode in ("w", "x"):
             raise ValueError(f"mode {mode!r} writes, read_only=True forbids it")
-        self.path = os.path.abspath(os.fsdecode(path))
         self.compression = compression
         self.allowZip64 = allowZip64
         self.mode = mode
         self._dimension_separator = normalize_dimension_separator(dimension_separator)
         self._writeable = mode != "r" and not read_only
+        self._set_archive(path, ozx)
+
+    def _set_archive(self, path: Any, ozx: bool | None) -> None:
+        self.path = os.path.abspath(os.fsdecode(path))
         self._ozx = self.path.endswith(".ozx") if ozx is None else bool(ozx)
         self._tell()
 
@@ -303,13 +319,92 @@ class ZipStore(EngineStore):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ZipStore):
             return NotImplemented
-        return self.path == other.path
+        return bool(self.path == other.path)
 
     def _url(self) -> str:
         return f"zip://{self.path}"
 
     def __repr__(self) -> str:
         return f"<zarrix.storage.ZipStore {self.path!r}>"
+
+
+class ZipFileStore(ZipStore):
+    """A `ZipStore` of an open file object, which `ZipStore` makes of one.
+
+    Parameters
+    ----------
+    path : file object
+    *args, **kwargs
+        Those of `ZipStore`.
+
+    Raises
+    ------
+    TypeError
+        The mode writes, and the file object does not.
+    zipfile.BadZipFile
+        On use, if it is not a zip archive.
+
+    Examples
+    --------
+    >>> import io, zarrix as zarr
+    >>> file = io.BytesIO()
+    >>> with zarr.ZipStore(file, mode="w") as store:
+    ...     store["a"] = b"1"
+    >>> list(zarr.ZipStore(file))
+    ['a']
+    """
+
+    _default_mode = "r"
+    _erasable = False
+
+    def _set_archive(self, path: Any, ozx: bool | None) -> None:
+        if ozx:
+            raise ValueError("ozx=True needs the path of the archive, not a file object")
+        # Import time: zipfile, which few programs need.
+        from zarrix._stores.zip_file import ZipMembers
+
+        self.path, self._file = None, path
+        self._members = ZipMembers(path, self.mode, self.compression, self.allowZip64)
+
+    def _open_engine(self) -> Any:
+        return engine_of(self._members, f"file object {id(self._file):#x}")
+
+    def _sites(self, path: str) -> list[Site]:
+        return of_object(self._file, path)
+
+    def flush(self) -> None:
+        self._members.close()
+
+    def close(self) -> None:
+        self.flush()
+        self._is_open = False
+
+    def pack(self) -> int:
+        raise io.UnsupportedOperation("pack() needs the path of the archive, not a file object")
+
+    async def move(self, path: str | os.PathLike[str]) -> None:
+        raise NotImplementedError("move() needs the path of the archive, not a file-like object")
+
+    @property
+    def zf(self) -> zipfile.ZipFile:
+        return self._members.archive()
+
+    def __getstate__(self) -> Any:
+        raise TypeError("cannot pickle a ZipStore backed by a file-like object: give the path")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZipFileStore) and bool(self._file is other._file)
+
+    def _url(self) -> str:
+        return f"zip://{self._file!r}"
+
+    def __repr__(self) -> str:
+        return f"<zarrix.storage.ZipStore of {self._file!r}>"
+
+
+def _is_file_object(value: Any) -> bool:
+    names = ("read", "seek", "tell")
+    return not isinstance(value, str) and all(callable(getattr(value, one, None)) for one in names)
 
 
 def _move(source: str, target: str) -> None:
@@ -331,4 +426,4 @@ def _close_all() -> None:
         store.close()
 
 
-ZipStore.__module__ = "zarrix.storage"
+ZipStore.__module__ = ZipFileStore.__module__ = "zarrix.storage"

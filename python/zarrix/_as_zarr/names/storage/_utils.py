@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlparse
 
 from zarrix._runtime.buffers import slice_of
+from zarrix._stores.keys import key_of
 from zarrix._stores.path import normalize_storage_path as normalize_path
 
 __all__ = ["ParsedStoreUrl", "normalize_path", "parse_store_url"]
@@ -67,8 +68,7 @@ def _join_paths(paths: Iterable[str]) -> str:
 
 def _dereference_path(root: str, path: str) -> str:
     """A key below the path of a file system, of which ``/`` alone is the root."""
-    root = root.rstrip("/")
-    return (f"{root}/{path}" if root else path).rstrip("/")
+    return key_of(root.rstrip("/"), path).rstrip("/")
 
 
 def _relativize_path(*, path: str, prefix: str) -> str:
