@@ -103,7 +103,7 @@ def test_a_store_of_another_package_passes(tmp_path: Path, package: str, way: st
         pytest.skip(f"{package} is not installed")
     if way == "native" and package in ("tifffile", "virtualizarr"):
         pytest.importorskip("zarr", reason="its stores are subclasses of zarr-python's")
-    if package == "tifffile" and version("tifffile").split(".")[1] == "3":
+    if package == "tifffile" and tuple(map(int, version("tifffile").split(".")[:2])) < (2026, 11):
         pytest.skip("it imports names that zarr-python 3.4 does not have")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
@@ -199,7 +199,8 @@ def test_a_part_of_a_document_is_a_part_where_the_store_gives_the_whole() -> Non
 
     place = Whole()
     place.values["zarr.json"] = b"0123456789"
-    engine = as_store(place)._engine
+    store = as_store(place)
+    engine = store._engine
     assert engine.get_slice("zarr.json", 2, 4) == b"23"
     assert (engine.get_slice("zarr.json", 7), engine.get_last("zarr.json", 2)) == (b"789", b"89")
 
