@@ -12,7 +12,7 @@ import json
 import os
 import warnings
 import weakref
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any
 
 from zarrix._engine import ZipStore as Archive
 from zarrix._errors import MetadataError, shorten
@@ -96,11 +96,6 @@ class ZipStore(EngineStore):
     _default_mode = "a"
     path: Any
 
-    def __new__(cls, path: Any = None, *args: Any, **kwargs: Any) -> Self:
-        kind: type[Any] = ZipFileStore if cls is ZipStore and _is_file_object(path) else cls
-        made: Self = object.__new__(kind)
-        return made
-
     def __init__(
         self,
         path: str | os.PathLike[str] | IO[bytes],
@@ -112,6 +107,8 @@ class ZipStore(EngineStore):
         read_only: bool | None = None,
         ozx: bool | None = None,
     ) -> None:
+        if _is_file_object(path) and type(self) is ZipStore:
+            self.__class__ = ZipFileStore
         mode = self._default_mode if mode is None else mode
         if mode not in _STARTS:
             raise ValueError(f"mode is 'a', 'r', 'w' or 'x', not {mode!r}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,12 +74,12 @@ def check_values(store: Store, held: Mapping[str, bytes], lists: bool = True) ->
     for key, value in held.items():
         name = store.engine_path(key)
         answers: dict[str, Callable[[], object]] = {
-            "the value": lambda name=name: engine.get(name),
-            "the size": lambda name=name: engine.size(name),
-            "its first bytes": lambda name=name: engine.get_slice(name, 0, 3),
-            "its middle": lambda name=name: engine.get_slice(name, 2, 7),
-            "its end": lambda name=name: engine.get_slice(name, 3),
-            "its last bytes": lambda name=name: engine.get_last(name, 4),
+            "the value": partial(engine.get, name),
+            "the size": partial(engine.size, name),
+            "its first bytes": partial(engine.get_slice, name, 0, 3),
+            "its middle": partial(engine.get_slice, name, 2, 7),
+            "its end": partial(engine.get_slice, name, 3),
+            "its last bytes": partial(engine.get_last, name, 4),
         }
         expected = [value, len(value), value[:3], value[2:7], value[3:], value[-4:]]
         for (what, ask), right in zip(answers.items(), expected, strict=True):
