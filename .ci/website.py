@@ -79,6 +79,7 @@ NAVIGATION: tuple[tuple[str, tuple[str, ...]], ...] = (
             "viewer.md",
             "convert.md",
             "measure.md",
+            "trace.md",
             "settings.md",
             "errors.md",
             "support.md",

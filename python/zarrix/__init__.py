@@ -53,6 +53,7 @@ _LISTED = {
     "convert": "import_ export",
     "ingest": "append",
     "measure": "advise compare suggest",
+    "_display.trace": "trace",
     "storage": "DirectoryStore MemoryStore ZipStore TempStore SQLiteStore DBMStore LMDBStore "
     "RedisStore MongoDBStore LRUStoreCache",
     "sync": "ProcessSynchronizer ThreadSynchronizer",

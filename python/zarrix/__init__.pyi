@@ -64,6 +64,7 @@ from zarrix._codecs.numcodecs_names import blosc as blosc
 from zarrix._codecs.numcodecs_names import codec_registry as codec_registry
 from zarrix._codecs.numcodecs_names import get_codec as get_codec
 from zarrix._codecs.numcodecs_names import register_codec as register_codec
+from zarrix._display.trace import trace as trace
 from zarrix._engine import CancelToken as CancelToken
 from zarrix._engine import __version__ as __version__
 from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray

@@ -61,6 +61,8 @@ __all__ = [
     "set_threads",
     "summarize",
     "threads",
+    "trace_begin",
+    "trace_end",
     "versions_of",
     "warn_of_waits_after",
 ]
@@ -686,6 +688,28 @@ def summarize(
     the mean, the sum of squared differences from it, the least and the largest element. The counts
     are those of the 65536 leading bits of an integer image of each element ("own") or of its
     float32 ("f4"), and those of the bins between ``edges``; each is int64, or empty.
+    """
+
+def trace_begin(most: int) -> tuple[int, int]:
+    """Begin a trace that keeps ``most`` spans. Returns its number, and that of this thread."""
+
+def trace_end(
+    id: int,
+) -> (
+    tuple[
+        list[tuple[str, str, str, int, int, int, int, int]],
+        list[tuple[str, str, int, int, int]],
+        int,
+        int,
+    ]
+    | None
+):
+    """End a trace; None if this process has no such trace.
+
+    Returns its spans (what it does, its name, the key, the thread, begin, answer and end in
+    nanoseconds, bytes; thread 0 is a request of no thread of its own), for each kind and name how
+    many there were, their nanoseconds and bytes, how many spans were left out, and the nanoseconds
+    since it began.
     """
 
 def read_parts(parts: Sequence[tuple[ArrayIO, tuple[_AxisSelection, ...], Buffer]]) -> None:

@@ -10,6 +10,7 @@ use zarrix_engine::{
     Along, AxisSelection, Choices, Cost, Document, EngineError, Interrupt, Outside, Refused,
     Selection, Source, Target,
 };
+use zarrix_store::trace::{self, Doing};
 
 use crate::buffer::{Indices, Readable, Writable, bytes_of};
 use crate::callback;
@@ -150,6 +151,7 @@ impl ArrayIO {
         let sink = self.sink(py, out)?;
         let target =
             sink.as_ref().map_or_else(|| out.target(self.item_bytes), |s| Ok(s.target()))?;
+        let _span = trace::span(Doing::Call, "read", &self.place);
         py.detach(|| read(target, &|| signals.interrupt()))
             .map_err(|error| signals.raise(py, &error, &self.place))
     }
@@ -166,8 +168,10 @@ impl ArrayIO {
         let made = made.transpose()?;
         let source =
             made.as_ref().map_or_else(|| value.source(self.item_bytes), |s| Ok(s.source()))?;
+        let span = trace::span(Doing::Call, "write", &self.place);
         py.detach(|| write(source, &|| signals.interrupt()))
             .map_err(|error| signals.raise(py, &error, &self.place))?;
+        drop(span);
         notices::warn(py)
     }
 }

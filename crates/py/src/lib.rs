@@ -30,6 +30,7 @@ mod slots;
 mod store;
 mod store_call;
 mod testing;
+mod trace;
 mod versions;
 mod workers;
 mod zip;
@@ -69,6 +70,8 @@ mod _engine {
     use crate::store::{FileParts, LocalStore, MemoryStore, PythonStore, Store};
     #[pymodule_export]
     use crate::testing::{FaultyStore, PowerLossStore, check_reading, check_store};
+    #[pymodule_export]
+    use crate::trace::{trace_begin, trace_end};
     #[pymodule_export]
     use crate::versions::VersionPages;
     #[pymodule_export]

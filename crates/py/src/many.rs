@@ -13,6 +13,7 @@ use zarrix_engine::{
 };
 use zarrix_store::StoreError;
 use zarrix_store::interrupt as waits;
+use zarrix_store::trace::{self, Doing};
 
 use crate::array::{ArrayIO, SelectionArg};
 use crate::buffer::{Indices, Writable, no_memory};
@@ -188,6 +189,8 @@ pub fn read_many(
     let raised = cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().raised));
     let signals = Signals::default();
     let interrupt = || raised.load(Ordering::Relaxed) || signals.interrupt();
+    let first = entries.first().map_or("", |entry| entry.0.get().label());
+    let span = trace::span(Doing::Call, "read_many", first);
     let done = py.detach(|| {
         if raised.load(Ordering::Relaxed) {
             return Err((0, EngineError::Interrupted));
@@ -199,6 +202,7 @@ pub fn read_many(
             })
         })
     });
+    drop(span);
     let label = |entry: usize| entries.get(entry).map_or("", |entry| entry.0.get().label());
     let failures = match done {
         Ok(failures) => failures,
@@ -242,6 +246,8 @@ pub fn read_parts(py: Python<'_>, parts: Vec<PartArg>) -> PyResult<()> {
         native.push(ArrayPart { array: array.engine(), selection: selection.axes(), target });
     }
     let signals = Signals::default();
+    let first = parts.first().map_or("", |part| part.0.get().label());
+    let _span = trace::span(Doing::Call, "read_parts", first);
     py.detach(|| zarrix_engine::read_parts(&native, &|| signals.interrupt())).map_err(
         |(part, error)| {
             let label = parts.get(part).map_or("", |part| part.0.get().label());

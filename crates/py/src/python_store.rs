@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use zarrix_store::{
     Changing, ConditionalPut, Cursor, Durability, Edge, Fetched, Generation, KeyLock, ListedValue,
     Listing, LockFiles, Part, PutOutcome, Request, Result, Store, Tagged, Update, below, check_key,
-    check_prefix, list_page_of_keys, moved_keys, put_if_locked, update_locked,
+    check_prefix, list_page_of_keys, moved_keys, put_if_locked, trace, update_locked,
 };
 
 use crate::buffer::bytes_of;
@@ -111,6 +111,7 @@ impl PythonStore {
 
     fn answer(&self, key: &str, part: Part<'_>) -> Result<Fetched> {
         check_key(key)?;
+        let _span = trace::request("get", key);
         let request = Request { key, part };
         let Some(mapping) = self.mapping_for(1) else {
             return self.fetch_many(&[&request]).pop().unwrap_or(Ok(Fetched::Absent));
@@ -191,14 +192,20 @@ impl Store for PythonStore {
         let asked = allowed(requests, sink);
         let Some(mapping) = self.mapping_for(asked.len()) else {
             let (positions, asked): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
-            for (position, answer) in positions.into_iter().zip(self.fetch_many(&asked)) {
+            let span = trace::request("get_many", asked.first().map_or("", |first| first.key));
+            let answers = self.fetch_many(&asked);
+            drop(span);
+            for (position, answer) in positions.into_iter().zip(answers) {
                 sink(position, answer);
             }
             return;
         };
         let done = callback::attached(|py| {
             for &(position, request) in &asked {
-                sink(position, item_of(mapping.bind(py), request));
+                let span = trace::request("get", request.key);
+                let item = item_of(mapping.bind(py), request);
+                drop(span);
+                sink(position, item);
             }
             Ok(())
         });
@@ -209,6 +216,7 @@ impl Store for PythonStore {
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
         check_key(key)?;
+        let _span = trace::request("head", key);
         self.call(key, |store| callback::method(store, "_size", (key,))?.extract())
     }
 
@@ -218,6 +226,8 @@ impl Store for PythonStore {
 
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
         check_key(key)?;
+        let mut span = trace::request("put", key);
+        span.moved(value.len());
         self.call(key, |values| {
             let value = bytes_of(values.py(), value)?;
             if let Some(mapping) = &self.mapping {
@@ -304,12 +314,14 @@ impl Store for PythonStore {
 
     fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
+        let _span = trace::request("delete", key);
         let fsync = durability == Durability::Fsync;
         self.call(key, |store| callback::method(store, "_drop", (key, fsync))?.extract())
     }
 
     fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
         check_prefix(prefix)?;
+        let _span = trace::request("delete", prefix);
         let fsync = durability == Durability::Fsync;
         self.call(prefix, |store| {
             callback::method(store, "_drop_below", (prefix, fsync))?.extract()
@@ -318,6 +330,7 @@ impl Store for PythonStore {
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         let mut keys: Vec<String> =
             self.call(prefix, |store| callback::method(store, "_list", (prefix,))?.extract())?;
         keys.sort_unstable();
@@ -326,6 +339,7 @@ impl Store for PythonStore {
 
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         let (mut keys, mut prefixes): (Vec<String>, Vec<String>) =
             self.call(prefix, |store| callback::method(store, "_list_dir", (prefix,))?.extract())?;
         keys.sort_unstable();
@@ -340,6 +354,7 @@ impl Store for PythonStore {
         if !matches!(self.locks, Locks::Of(_)) {
             moved_keys(self, source, target, str::to_owned)?;
         }
+        let _span = trace::request("rename", source);
         let fsync = durability == Durability::Fsync;
         self.call(source, |store| {
             callback::method(store, "_rename", (source, target, fsync)).map(|_| ())

@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 14] = [
     &["many"],
     &["array", "icechunk", "remote", "testing", "zip"],
     &["layout", "store"],
-    &["carry", "files", "pages", "versions"],
+    &["carry", "files", "pages", "trace", "versions"],
     &["python_store"],
     &["python_answers"],
     &["foreign", "objects"],

@@ -41,7 +41,8 @@ pub use listing::moved::moved_keys;
 pub use local::carry_space::CarriedSpace;
 pub use local::carry_tree::{CarriedTree, TreeTerms, TreeWalk, Visit, release_tree};
 pub use local::rows::{Page, Row, Tag, pages};
-pub use local::store::{LocalStore, exchange};
+pub use local::replace::exchange;
+pub use local::store::LocalStore;
 pub use local::walk::{FolderWalk, MetLink, WalkedFile};
 pub use lock::files::LockFiles;
 pub use lock::table::KeyLock;
@@ -55,7 +56,7 @@ pub use object::store::ObjectStore;
 pub use object::versioned::{VersionPages, VersionRequest};
 pub use parts::FileParts;
 pub use process::wait::warn_after;
-pub use process::{interrupt, notice};
+pub use process::{interrupt, notice, trace};
 pub use ranges::{READ_ATTEMPTS, coalesce, coalesce_ranges, cut_ranges, get_slice_into};
 pub use store::{
     Change, Changing, Durability, Edge, Fetched, Listing, Part, Reader, Request, Store,

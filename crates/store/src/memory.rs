@@ -18,7 +18,7 @@ use crate::generation::Generation;
 use crate::key::{check_key, check_prefix};
 use crate::listing::sorted;
 use crate::lock::table::KeyLock;
-use crate::process::fork;
+use crate::process::{fork, trace};
 use crate::ranges::cut_ranges;
 use crate::store::{Durability, Edge, Listing, Reader, Store, read_slice};
 
@@ -85,6 +85,8 @@ impl Reader for ValueReader {
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        let mut span = trace::request("read", &self.key);
+        span.moved(dst.len());
         read_slice(&self.key, &self.bytes, offset, dst)
     }
 
@@ -109,8 +111,10 @@ impl Store for MemoryStore {
     }
 
     fn get_into(&self, key: &str, dst: &mut Vec<u8>) -> Result<Option<Generation>> {
+        let mut span = trace::request("get", key);
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
+        span.moved(value.bytes.len());
         dst.append_slice(&value.bytes).map_err(StoreError::memory(key))?;
         Ok(Some(value.generation()))
     }
@@ -121,9 +125,11 @@ impl Store for MemoryStore {
         ranges: &[Range<u64>],
         dst: &mut Vec<u8>,
     ) -> Result<Option<Generation>> {
+        let mut span = trace::request("get", key);
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
         cut_ranges(key, &value.bytes, ranges, dst)?;
+        span.moved(dst.len());
         Ok(Some(value.generation()))
     }
 
@@ -133,12 +139,14 @@ impl Store for MemoryStore {
         edge: Edge,
         dst: &mut Vec<u8>,
     ) -> Result<Option<(Generation, u64)>> {
+        let mut span = trace::request("get", key);
         dst.clear();
         let Some(value) = self.value(key)? else { return Ok(None) };
         let total = value.bytes.len() as u64;
         let Range { start, end } = edge.range(total);
         // Both offsets lie within the value's length, which is a usize.
         let part = &value.bytes[start as usize..end as usize];
+        span.moved(part.len());
         dst.append_slice(part).map_err(StoreError::memory(key))?;
         Ok(Some((value.generation(), total)))
     }
@@ -156,6 +164,7 @@ impl Store for MemoryStore {
     }
 
     fn reader(&self, key: &str) -> Result<Option<Box<dyn Reader + '_>>> {
+        let _span = trace::request("open", key);
         let found = self.value(key)?;
         Ok(found.map(|value| {
             let generation = value.generation();
@@ -165,15 +174,19 @@ impl Store for MemoryStore {
     }
 
     fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
+        let _span = trace::request("head", key);
         Ok(self.value(key)?.map(|value| Some(value.generation())))
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
+        let _span = trace::request("head", key);
         Ok(self.value(key)?.map(|value| value.bytes.len() as u64))
     }
 
     fn put(&self, key: &str, value: &[u8], _: Durability) -> Result<()> {
         check_key(key)?;
+        let mut span = trace::request("put", key);
+        span.moved(value.len());
         let version = self.versions.fetch_add(1, Ordering::Relaxed);
         let bytes = Arc::new(copied(value).map_err(StoreError::memory(key))?);
         let (key, value) = (key.to_owned(), Value { bytes, version });
@@ -183,6 +196,7 @@ impl Store for MemoryStore {
 
     fn delete(&self, key: &str, _: Durability) -> Result<bool> {
         check_key(key)?;
+        let _span = trace::request("delete", key);
         Ok(self.change(|values| values.remove(key)).is_some())
     }
 
@@ -196,16 +210,19 @@ impl Store for MemoryStore {
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         Ok(self.look(|values| sorted::keys(values, prefix)))
     }
 
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         Ok(self.look(|values| sorted::listing(values, prefix)))
     }
 
     fn size_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         let lengths = |values: &Values| {
             sorted::below(values, prefix).map(|(_, value)| value.bytes.len() as u64).sum()
         };
@@ -215,6 +232,7 @@ impl Store for MemoryStore {
     fn rename_prefix(&self, source: &str, target: &str, _: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
+        let _span = trace::request("rename", source);
         self.change(|values| {
             for (from, to) in sorted::moves(values, source, target)? {
                 if let Some(value) = values.remove(&from) {

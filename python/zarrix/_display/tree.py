@@ -42,11 +42,15 @@ class TreeViewer:
 
     def _text(self, branch: str, last: str, bar: str) -> str:
         def drawn(node: Any, depth: int, indent: str) -> Iterator[str]:
-            children = self.children(node, depth)
-            for child in children:
-                is_last = child is children[-1]
+            # One is opened ahead, and not all: a group may have a million members.
+            children = self.iterate(node, depth)
+            child = next(children, None)
+            while child is not None:
+                following = next(children, None)
+                is_last = following is None
                 yield indent + (last if is_last else branch) + label_of(child)
                 yield from drawn(child, depth + 1, indent + ("    " if is_last else bar))
+                child = following
 
         found = drawn(self.group, 0, " ")
         with self.listed_once():

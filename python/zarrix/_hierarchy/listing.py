@@ -311,6 +311,63 @@ class Listing(GroupState):
                 below = None if depth is None else depth - 1
                 yield from member._walk(f"{prefix}{name}/", below)
 
+    def page(
+        self, limit: int = 100, after: str = ""
+    ) -> tuple[tuple[tuple[str, Any], ...], str | None]:
+        """Some of the direct members, by name, and where the next page begins.
+
+        Only the members of the page are opened, so that a page of a large group costs
+        little more than the list of its names.
+
+        Parameters
+        ----------
+        limit : int
+            How many members at most.
+        after : str
+            The page begins behind this name.
+
+        Returns
+        -------
+        members : tuple of (str, Array or Group)
+        after : str or None
+            The name for the next page; None if this one is the last.
+
+        Raises
+        ------
+        ValueError
+            ``limit`` is less than 1.
+
+        Warns
+        -----
+        BrokenMemberWarning
+            A member cannot be opened; it is left out.
+
+        Examples
+        --------
+        >>> import zarrix as zarr
+        >>> root = zarr.group()
+        >>> made = root.create_groups("a", "b", "c")
+        >>> members, after = root.page(2)
+        >>> [name for name, _ in members], after
+        (['a', 'b'], 'b')
+        >>> root.page(2, after)
+        ((('c', <zarrix.hierarchy.Group '/c'>),), None)
+        """
+        if limit < 1:
+            raise ValueError(f"limit={limit} is not allowed: a page has at least 1 member")
+        store, path, _, _ = self._location
+        names = [name for name in store.child_names(path) if name > after]
+        found: list[tuple[str, Any]] = []
+        begin = 0
+        while begin < len(names) and len(found) <= limit:
+            # One more than the page: whether there is another one. Not every folder is a member.
+            some = names[begin : begin + limit + 1 - len(found)]
+            begin += len(some)
+            opened = self._opened(self._direct(names=some))
+            found.extend((member.rpartition("/")[2], one) for member, one in opened)
+        more = len(found) > limit
+        return tuple(found[:limit]), found[limit - 1][0] if more else None
+
     def nmembers(self, max_depth: int | None = 0) -> int:
         """Number of arrays and groups in `members`.
 

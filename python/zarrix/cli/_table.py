@@ -66,6 +66,7 @@ VERBS: dict[str, Verb] = {
     "formats": Verb("convert", "list the formats of other files, and the options of each"),
     "bench": Verb("measure", "time random reads of an array"),
     "advise": Verb("measure", "measure which chunks and codec would be better"),
+    "trace": Verb("measure", "run a Python program, and print what its calls spent their time on"),
     "suggest": Verb("measure", "suggest chunks for an array that does not exist yet"),
     "compare": Verb("measure", "save an array in each format, and compare size and speed"),
     "demo": Verb("tool", "make a data set, load crops from it, compare"),

@@ -27,6 +27,7 @@ use crate::selection::picks::Picks;
 use crate::selection::runs::walk;
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::zeros;
+use zarrix_store::trace::{self, Doing};
 
 /// Decodes the selection of one chunk to the buffer; `None` is a missing chunk.
 pub(crate) fn decode_chunk(
@@ -36,12 +37,14 @@ pub(crate) fn decode_chunk(
 ) -> CodecResult<()> {
     let ChunkRead { chunk, selected, buffer } = *read;
     let Some(encoded) = encoded else {
+        let _span = trace::span(Doing::Copy, "", "");
         if let Some(objects) = buffer.objects {
             return objects.place(None, &Picks::new(chunk, selected, &[]));
         }
         selected.iter().for_each(|selected| fill(chunk, selected, buffer));
         return Ok(());
     };
+    let _span = trace::span(Doing::Decode, "", "");
     match &chunk.encoding {
         Encoding::Elements(elements) => decode_elements(read, elements, encoded, scratch),
         Encoding::Variable(variable) => decode_variable(read, variable, encoded, scratch),
@@ -143,6 +146,7 @@ pub(crate) fn straight<'a>(read: &ChunkRead<'a, '_>, elements: &Elements) -> Opt
 
 /// Copies the selection of a decoded chunk to the buffer.
 pub(crate) fn scatter(decoded: &[u8], read: &ChunkRead<'_, '_>, elements: &Elements) {
+    let _span = trace::span(Doing::Copy, "", "");
     let ChunkRead { chunk, selected, buffer } = *read;
     let item = read.item_bytes();
     for selected in selected {
@@ -197,6 +201,7 @@ pub(crate) fn decode_frame(
     let ChunkRead { chunk, selected, buffer } = *read;
     let (block, item) = (frame.block_bytes(), read.item_bytes());
     let mut decoded = zeros::<bool>(frame.n_blocks())?;
+    let mut both = trace::alternation(Doing::Decode, Doing::Copy);
     for selected in selected {
         walk(chunk, elements, selected, (block, item), &mut |bytes, dims, to| {
             for index in bytes.start / block..bytes.end.div_ceil(block) {
@@ -204,7 +209,7 @@ pub(crate) fn decode_frame(
                     let until = ((index + 1) * block).min(frame.decoded_bytes());
                     let frame = extents.map_or(*frame, |all| frame.cut_at(all[index].end));
                     let part = &mut memory[index * block..until];
-                    frame.decode_block(index, part, &mut chain.codec)?;
+                    both.first(|| frame.decode_block(index, part, &mut chain.codec))?;
                 }
             }
             let from = memory[bytes].as_ptr();

@@ -22,6 +22,7 @@ use crate::memory::strides::{Dim, Dims, Grid};
 use crate::selection::chunk_selection::{ChunkSelection, CopyPlan, ShardSplit};
 use crate::threads::scratch::Scratch;
 use zarrix_codec::memory::{Grow, with_room};
+use zarrix_store::trace::{self, Doing};
 
 /// Whether a part of a lossy chunk may be replaced, which changes the rest of it.
 static REENCODES: AtomicBool = AtomicBool::new(false);
@@ -43,6 +44,7 @@ pub(crate) fn encode_chunk(
     s: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> CodecResult<bool> {
+    let _span = trace::span(Doing::Encode, "", "");
     let old = if edit.covers_all(chunk) { None } else { old };
     match &chunk.encoding {
         Encoding::Elements(elements) => encode_elements(chunk, elements, old, edit, s, out),
@@ -75,6 +77,7 @@ fn encode_elements(
         if elements.chain.is_identity() {
             check_length(old.len(), chunk.bytes).map(|()| memory.copy_from_slice(old))
         } else {
+            let _span = trace::span(Doing::Decode, "", "");
             elements.chain.decode_into(old, memory, chain)
         }
     });
@@ -141,6 +144,7 @@ fn encode_straight(
         straight
     } else {
         let memory = Scratch::chunk_of(memory, straight.len())?;
+        let _span = trace::span(Doing::Copy, "", "");
         memory.copy_from_slice(straight);
         memory
     };
@@ -169,6 +173,7 @@ fn insert(
     selected: &ChunkSelection<'_>,
     buffer: WriteBuffer<'_>,
 ) {
+    let _span = trace::span(Doing::Copy, "", "");
     let item = buffer.layout.item_bytes;
     match selected {
         ChunkSelection::Box { parts, base, .. } => {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use zarrix_codec::CodecError;
 use zarrix_codec::blosc::BlockTable;
+use zarrix_store::trace::{self, Doing};
 use zarrix_store::{Generation, Reader, coalesce_ranges};
 
 use crate::array::io::ArrayIO;
@@ -357,6 +358,7 @@ impl CachedVersion {
         for run in coalesce_ranges(extents, 0) {
             reader.read_at(run.start as u64, &mut sparse[run])?;
         }
+        let span = trace::span(Doing::Decode, "", "");
         for index in missing {
             let mut block = zeros(block_length(&table, index, read.chunk))?;
             let extent = &sparse[table.extents()[index].clone()];
@@ -365,6 +367,7 @@ impl CachedVersion {
             self.cache_block(&range, index, Arc::clone(&block));
             blocks.cached[index] = Some(block);
         }
+        drop(span);
         scatter_blocks(&blocks, read, elements, s)?;
         Ok(true)
     }
@@ -380,6 +383,7 @@ impl CachedVersion {
         encoded: &[u8],
         s: &mut Scratch,
     ) -> CodecResult<()> {
+        let _span = trace::span(Doing::Decode, "", "");
         let frame = match by_blocks(read.chunk, elements) {
             true => elements.chain.blocks(encoded)?,
             false => None,

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use zarrix_codec::ChainScratch;
 use zarrix_codec::blosc::BlockTable;
 use zarrix_store::Reader;
+use zarrix_store::trace::{self, Doing};
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{ReadBuffer, Target};
@@ -78,6 +79,7 @@ impl Member<'_> {
                 let encoded = Scratch::chunk_of(encoded, extent.len())?;
                 let read = self.reader.read_at(extent.start as u64, encoded).map_err(Failed::Store);
                 read.and_then(|()| {
+                    let _span = trace::span(Doing::Decode, "", "");
                     let decoded = table.decode_block(index, encoded, dst, &mut chain.codec);
                     decoded.map_err(Failed::Codec)
                 })
@@ -274,6 +276,7 @@ fn scatter_block(
     for (member, room) in members.iter().zip(memory.chunks_mut(apart)) {
         member.decode_block(index, &mut room[..bytes.len()], (encoded, chain))?;
     }
+    let _span = trace::span(Doing::Copy, "", "");
     let steps = members.windows(2).map(|pair| pair[1].buffer_offset - pair[0].buffer_offset);
     let step = members.get(1).map_or(0, |second| second.buffer_offset - members[0].buffer_offset);
     let evenly = steps.clone().all(|other| other == step);

@@ -14,6 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use zarrix_store::interrupt as waits;
 use zarrix_store::process::PerProcess;
+use zarrix_store::trace::{self, Doing};
 
 use crate::error::{EngineError, Result};
 use crate::threads::cancel::{CancelToken, Interrupt, POLL};
@@ -267,6 +268,7 @@ impl Pool {
         lock(&self.shared.queue).jobs.retain(|other| !Arc::ptr_eq(other, job));
         let mut interrupted = interrupted;
         let mut state = lock(&job.state);
+        let _span = trace::span(Doing::Join, "", "");
         while state.workers > 0 {
             let (waited, timeout) =
                 job.idle.wait_timeout(state, POLL).unwrap_or_else(PoisonError::into_inner);

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use zarrix_store::trace::{self, Doing};
+
 use crate::chunk::buffer::Source;
 use crate::error::CodecResult;
 use crate::layout::chunk::{ChunkLayout, Elements};
@@ -56,6 +58,7 @@ impl<'a> Gathered<'a> {
             return Ok(&all[range]);
         }
         let memory = Scratch::chunk_of(memory, range.len())?;
+        let _span = trace::span(Doing::Copy, "", "");
         self.copy(range, memory);
         Ok(memory)
     }

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use zarrix_codec::blosc::BlockEncoder;
 use zarrix_store::Durability;
+use zarrix_store::trace::{self, Doing};
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Edit, Source};
@@ -182,6 +183,7 @@ impl ArrayIO {
         s: &mut Scratch,
         Memory { decoded, encoded }: &mut Memory,
     ) -> Result<()> {
+        let _span = trace::span(Doing::Encode, "", "");
         encoded.resize_with(encoded.len().max(members.len()), Vec::new);
         let buffer = self.write_buffer(source);
         let of_member = |member: &Member<'_>, done| failed(&member.key, done);
@@ -198,6 +200,7 @@ impl ArrayIO {
                     fill_chunk(block, &self.layout);
                 }
             }
+            let span = trace::span(Doing::Copy, "", "");
             let mut begin = range.start;
             while begin < range.end {
                 let end = range.end.min(begin + TILE_LINES * row_bytes);
@@ -207,6 +210,7 @@ impl ArrayIO {
                 }
                 begin = end;
             }
+            drop(span);
             let made = members.iter_mut().zip(blocks.chunks_exact(range.len())).zip(&mut *encoded);
             for ((member, block), encoded) in made {
                 member.keep = member.keep || buffer.stores(block);

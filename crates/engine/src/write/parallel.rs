@@ -12,6 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use smallvec::SmallVec;
 use zarrix_codec::blosc::BlockEncoder;
 use zarrix_store::Durability;
+use zarrix_store::trace::{self, Doing};
 
 use crate::array::io::ArrayIO;
 use crate::chunk::buffer::{Edit, Source};
@@ -84,6 +85,7 @@ impl Memory {
             // No other task uses this part.
             let mut part = self.parts[number].lock().unwrap_or_else(PoisonError::into_inner);
             part.clear();
+            let _span = trace::span(Doing::Encode, "", "");
             scratch::with(|s| make(number, &mut part, s))
         })
     }

@@ -9,6 +9,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::files::partial::{self, LockSpace};
 use crate::files::paths::{make_parents, sync_directory_of};
@@ -32,13 +33,19 @@ pub(crate) enum Content<'a> {
 }
 
 impl Content<'_> {
-    fn length(self) -> u64 {
+    pub(crate) fn length(self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Parts(parts) => parts.iter().map(|part| part.len() as u64).sum(),
             Self::File(_, length) => length,
         }
     }
+}
+
+/// Exchanges two paths in one step, so that each has what the other had; an error of the kind
+/// `Unsupported` where the system or the file system cannot.
+pub fn exchange(first: &Path, second: &Path) -> io::Result<()> {
+    sys::exchange(&sys::c_name(first.as_os_str())?, &sys::c_name(second.as_os_str())?)
 }
 
 /// Makes `value` the content of `path`.

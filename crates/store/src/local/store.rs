@@ -29,6 +29,7 @@ use crate::local::{carry, deletion, leftovers, pages, replace, tree};
 use crate::lock::anchor;
 use crate::lock::beyond::Others;
 use crate::lock::table::KeyLock;
+use crate::process::trace;
 use crate::store::{
     Changing, Durability, Edge, Listing, Reader, Store, Update, put_if_locked, update_locked,
 };
@@ -181,15 +182,28 @@ impl LocalStore {
 
     fn replace(&self, key: &str, content: Content<'_>, durability: Durability) -> Result<()> {
         check_key(key)?;
+        let mut span = trace::request("put", key);
+        span.moved(content.length() as usize);
         let held = crate::lock::table::held(&self.id, key);
         self.at(key, |path| replace::replace(path, content, durability, held.as_deref()))
             .map_err(|source| self.failed("write", key)(source))
     }
 
+    /// The status of the file of `key`; `None` if there is none.
+    fn status(&self, key: &str) -> Result<Option<Status>> {
+        check_key(key)?;
+        let _span = trace::request("head", key);
+        let status = unless_absent(self.at(key, sys::status_at));
+        let status = status.map_err(|source| self.failed("look at", key)(source))?;
+        Ok(status.filter(Status::is_file))
+    }
+
     fn read(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> io::Result<Option<Status>> {
+        let mut span = trace::request("get", key);
         let Some((file, status)) = self.open(key)? else { return Ok(None) };
         let wanted = reserve(dst, status.len().min(most))?;
         let read = sys::append(&file, 0, wanted, dst)?;
+        span.moved(read);
         if read < wanted {
             return Err(cut_short(read as u64, status.len()));
         }
@@ -202,10 +216,12 @@ impl LocalStore {
         edge: Edge,
         dst: &mut Vec<u8>,
     ) -> io::Result<Option<(Generation, u64)>> {
+        let mut span = trace::request("get", key);
         let Some((file, status)) = self.open(key)? else { return Ok(None) };
         let range = edge.range(status.len());
         let wanted = reserve(dst, range.end - range.start)?;
         let read = sys::append(&file, range.start, wanted, dst)?;
+        span.moved(read);
         if read < wanted {
             return Err(cut_short(range.start + read as u64, status.len()));
         }
@@ -218,6 +234,7 @@ impl LocalStore {
         ranges: &[Range<u64>],
         dst: &mut Vec<u8>,
     ) -> Result<Option<Generation>> {
+        let mut span = trace::request("get", key);
         let failed = |source| self.failed("read", key)(source);
         let Some((file, status)) = self.open(key).map_err(failed)? else { return Ok(None) };
         let size = status.len();
@@ -232,14 +249,9 @@ impl LocalStore {
                 return Err(failed(cut_short(range.start + read as u64, size)));
             }
         }
+        span.moved(dst.len());
         Ok(Some(status.generation()))
     }
-}
-
-/// Exchanges two paths in one step, so that each has what the other had; an error of the kind
-/// `Unsupported` where the system or the file system cannot.
-pub fn exchange(first: &Path, second: &Path) -> io::Result<()> {
-    sys::exchange(&sys::c_name(first.as_os_str())?, &sys::c_name(second.as_os_str())?)
 }
 
 /// Reserves space for `more` bytes; a file may claim to be longer than any memory.
@@ -354,6 +366,7 @@ impl Store for LocalStore {
     ) -> Result<Option<Carried>> {
         check_key(key)?;
         check_key(other)?;
+        let _span = trace::request("carry", key);
         let place = || {
             self.at(key, |from| self.at(other, |to| carry::replace(from, to, carrier, durability)))
         };
@@ -373,7 +386,7 @@ impl Store for LocalStore {
         check_key(key)?;
         // The clock is read first and then the status of the file: any later change in place shows
         // in its times.
-        let now = SystemTime::now();
+        let (_span, now) = (trace::request("open", key), SystemTime::now());
         let opened = self.open(key).map_err(|source| self.failed("read", key)(source))?;
         Ok(opened.map(|(file, status)| {
             let (store, key, size) = (self, key.to_owned(), status.len());
@@ -383,19 +396,13 @@ impl Store for LocalStore {
     }
 
     fn size(&self, key: &str) -> Result<Option<u64>> {
-        check_key(key)?;
-        let status = unless_absent(self.at(key, sys::status_at));
-        let status = status.map_err(|source| self.failed("look at", key)(source))?;
-        Ok(status.filter(Status::is_file).map(|status| status.len()))
+        Ok(self.status(key)?.map(|status| status.len()))
     }
 
     /// One `stat`; a file that has just changed may change again and look the same.
     fn look(&self, key: &str) -> Result<Option<Option<Generation>>> {
-        check_key(key)?;
         let now = SystemTime::now();
-        let status = unless_absent(self.at(key, sys::status_at));
-        let status = status.map_err(|source| self.failed("look at", key)(source))?;
-        Ok(status.filter(Status::is_file).map(|status| status.version(now)))
+        Ok(self.status(key)?.map(|status| status.version(now)))
     }
 
     fn put(&self, key: &str, value: &[u8], durability: Durability) -> Result<()> {
@@ -408,6 +415,7 @@ impl Store for LocalStore {
 
     fn delete(&self, key: &str, durability: Durability) -> Result<bool> {
         check_key(key)?;
+        let _span = trace::request("delete", key);
         let gone = self.at(key, |path| match sys::unlink(path) {
             // A directory is not a value; Linux returns EISDIR, POSIX specifies EPERM.
             Err(error)
@@ -431,6 +439,7 @@ impl Store for LocalStore {
 
     fn delete_prefix(&self, prefix: &str, durability: Durability) -> Result<u64> {
         check_prefix(prefix)?;
+        let _span = trace::request("delete", prefix);
         let gone = deletion::delete(&self.root, &self.path(prefix))?;
         if durability == Durability::Fsync {
             self.sync_names_beside(prefix)?;
@@ -459,6 +468,7 @@ impl Store for LocalStore {
 
     fn list_prefix(&self, prefix: &str) -> Result<Vec<String>> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         let mut keys = Vec::new();
         tree::walk(&self.path(prefix), prefix, &mut |key, _| {
             keys.push(key.to_owned());
@@ -470,11 +480,13 @@ impl Store for LocalStore {
 
     fn list_dir(&self, prefix: &str) -> Result<Listing> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         tree::list_dir(&self.path(prefix))
     }
 
     fn size_prefix(&self, prefix: &str) -> Result<u64> {
         check_prefix(prefix)?;
+        let _span = trace::request("list", prefix);
         let mut total = 0_u64;
         tree::walk(&self.path(prefix), prefix, &mut |_, path| {
             // Deleted since it was listed: not an error, and no bytes.
@@ -489,6 +501,7 @@ impl Store for LocalStore {
     fn rename_prefix(&self, source: &str, target: &str, durability: Durability) -> Result<()> {
         check_key(source)?;
         check_key(target)?;
+        let _span = trace::request("rename", source);
         let rename = |from: &CStr| self.at(target, |to| replace::rename(from, to, durability));
         self.at(source, rename).map_err(|error| self.failed("rename", source)(error))?;
         if durability == Durability::Fsync {
@@ -521,15 +534,12 @@ impl Store for LocalStore {
     }
 
     fn head(&self, key: &str) -> Result<Option<ListedValue>> {
-        check_key(key)?;
-        let status = unless_absent(self.at(key, sys::status_at));
-        let status = status.map_err(|source| self.failed("look at", key)(source))?;
         let entry = |status: Status| ListedValue {
             key: key.to_owned(),
             size: status.len(),
             tag: pages::tag(&status),
         };
-        Ok(status.filter(Status::is_file).map(entry))
+        Ok(self.status(key)?.map(entry))
     }
 
     fn get_tagged(&self, key: &str, most: u64, dst: &mut Vec<u8>) -> Result<Option<Tagged>> {
@@ -544,6 +554,8 @@ impl Store for LocalStore {
 
     fn list_page(&self, cursor: &mut Cursor) -> Result<Vec<ListedValue>> {
         check_prefix(&cursor.prefix)?;
+        let prefix = cursor.prefix.clone();
+        let _span = trace::request("list", &prefix);
         pages::list_page(&self.path(&cursor.prefix), cursor)
     }
 
@@ -551,7 +563,7 @@ impl Store for LocalStore {
         check_key(anchor)?;
         check_key(key)?;
         KeyLock::with(&self.id, anchor, key, |others: Others| {
-            self.at(anchor, |path| anchor::lock(path, relative(anchor, key), others))
+            self.at(anchor, |path| anchor::lock(path, anchor::relative(anchor, key), others))
         })
     }
 }
@@ -571,6 +583,8 @@ impl Reader for OpenFile<'_> {
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        let mut span = trace::request("read", &self.key);
+        span.moved(dst.len());
         sys::read_exact_at(&self.file, dst, offset)
             .map_err(|source| self.store.failed("read", &self.key)(source))
     }
@@ -581,15 +595,5 @@ impl Reader for OpenFile<'_> {
 
     fn version(&self) -> Option<Generation> {
         self.version
-    }
-}
-
-/// `key` relative to its anchor's directory: a store that is opened further down must lock the same
-/// byte. `None` for the anchor itself.
-fn relative<'a>(anchor: &str, key: &'a str) -> Option<&'a str> {
-    let directory = anchor.rfind('/').map_or(0, |slash| slash + 1);
-    match anchor == key {
-        true => None,
-        false => Some(key.strip_prefix(&anchor[..directory]).unwrap_or(key)),
     }
 }

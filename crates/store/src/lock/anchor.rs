@@ -45,6 +45,16 @@ const ALL: Range<i64> = FIRST + 1..FIRST + 1;
 /// Whether the user was warned that locks are not available.
 static TOLD: PerProcess<AtomicBool> = PerProcess::new(AtomicBool::default);
 
+/// `key` relative to its anchor's directory: a store that is opened further down must lock the same
+/// byte. `None` for the anchor itself.
+pub(crate) fn relative<'a>(anchor: &str, key: &'a str) -> Option<&'a str> {
+    let directory = anchor.rfind('/').map_or(0, |slash| slash + 1);
+    match anchor == key {
+        true => None,
+        false => Some(key.strip_prefix(&anchor[..directory]).unwrap_or(key)),
+    }
+}
+
 /// Locks the byte of `chunk` in the anchor at `path`, or everything if there is no chunk.
 ///
 /// Nothing if this file system or this file has no locks for this user: the caller then excludes

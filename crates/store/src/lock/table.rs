@@ -27,6 +27,7 @@ use crate::lock::anchor::is_still;
 use crate::lock::beyond::{Beyond, Others};
 use crate::lock::descriptors;
 use crate::process::fork::{self, PerProcess};
+use crate::process::trace;
 use crate::process::wait::{POLL, Wait};
 use crate::sys;
 
@@ -92,6 +93,7 @@ impl KeyLock {
         key: &str,
         beyond: impl FnOnce(Others) -> io::Result<Beyond>,
     ) -> Result<Self> {
+        let _span = trace::span(trace::Doing::Lock, "", key);
         let whole = anchor == key;
         let (anchor, lock_key) = (LockKey::new(store, anchor), LockKey::new(store, key));
         let mine = held_by_this_thread();

@@ -18,7 +18,7 @@ use super::bucket::Bucket;
 use super::client::Client;
 use crate::error::{Result, StoreError};
 use crate::process::fork::PerProcess;
-use crate::process::interrupt;
+use crate::process::{interrupt, trace};
 
 /// How often a waiting caller checks for interruption.
 const POLL: Duration = Duration::from_millis(20);
@@ -167,6 +167,7 @@ async fn answering<T>(request: impl Future<Output = T>, send: SyncSender<Option<
 
 /// Waits for the next response; an error on interruption, also while responses keep arriving.
 fn next<T>(answers: &Receiver<Option<T>>, looked_up: &mut Instant) -> Result<T> {
+    let _span = trace::span(trace::Doing::Wait, "", "");
     loop {
         if looked_up.elapsed() >= POLL {
             *looked_up = Instant::now();

@@ -28,6 +28,7 @@ use super::failure::{ExchangeFailure, interrupted, late, no_memory, perhaps_pass
 use super::pace::Pace;
 use super::pages::ListsByFolder;
 use super::redirect::{Terms, WithHeaders};
+use crate::process::trace;
 
 /// The slowest rate that does not count as a dead connection, on top of the time limit of a
 /// response.
@@ -88,8 +89,9 @@ impl HttpService for Transport {
             client.add_expiring(&mut request).await?;
         }
         let pause = {
+            let asked = trace::now();
             let _permit = budget::permit().await;
-            let response = self.exchange(request).await?;
+            let response = self.exchange(request, asked).await?;
             match pause(&response) {
                 None => return Ok(response),
                 Some(pause) => (pause, response),
@@ -101,7 +103,13 @@ impl HttpService for Transport {
 }
 
 impl Transport {
-    async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    /// `asked` is when the caller began to wait for its permit, if calls are traced.
+    async fn exchange(
+        &self,
+        request: HttpRequest,
+        asked: Option<Instant>,
+    ) -> Result<HttpResponse, HttpError> {
+        let mut traced = asked.map(|asked| Exchange::new(&request, asked));
         let is_get = request.method() == Method::GET;
         let has_body = request.method() != Method::HEAD;
         let range = request.headers().get(RANGE).cloned();
@@ -114,6 +122,7 @@ impl Transport {
         let answer = timeout(response_timeout, self.send(request)).await;
         let answer = answer.map_err(|_| late("no response", response_timeout))?;
         let (mut parts, body) = answer?.into_parts();
+        traced.iter_mut().for_each(|traced| traced.answered = Instant::now());
         if is_get && parts.status.is_success() {
             self.pace.answered(&under_way, begun.elapsed());
         }
@@ -124,6 +133,7 @@ impl Transport {
         let bound = Bound::of(parts.status, range.as_ref().filter(|_| is_get), most);
         let mut bytes = self.collect(body, declared(&parts.headers), bound).await?;
         self.pace.received(bytes.len() as u64, begun.elapsed());
+        traced.iter_mut().for_each(|traced| traced.bytes += bytes.len() as u64);
         parts.status = expected.check(parts.status, &bytes)?;
         if is_get && let Some(range) = range {
             match parts.status {
@@ -205,6 +215,38 @@ impl Transport {
             Ok(Ok(response)) => Ok(response),
             _ => Err(ExchangeFailure::NoCredentials.into()),
         }
+    }
+}
+
+/// One exchange in a trace, from when its permit was asked for until this is dropped.
+struct Exchange {
+    name: &'static str,
+    path: String,
+    asked: Instant,
+    answered: Instant,
+    bytes: u64,
+}
+
+impl Exchange {
+    fn new(request: &HttpRequest, asked: Instant) -> Self {
+        let name = match request.method().as_str() {
+            "GET" => "GET",
+            "HEAD" => "HEAD",
+            "PUT" => "PUT",
+            "POST" => "POST",
+            "DELETE" => "DELETE",
+            _ => "other",
+        };
+        let bytes = hyper::body::Body::size_hint(request.body()).lower();
+        // The query may have a signature.
+        let path = request.uri().path().to_owned();
+        Self { name, path, asked, answered: asked, bytes }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        trace::exchanged(self.name, &self.path, (self.asked, self.answered), self.bytes);
     }
 }
 

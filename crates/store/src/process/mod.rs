@@ -5,6 +5,7 @@ pub mod interrupt;
 pub(crate) mod leaked;
 pub mod notice;
 pub(crate) mod pages;
+pub mod trace;
 pub(crate) mod wait;
 
 #[cfg(unix)]

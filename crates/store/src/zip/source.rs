@@ -9,6 +9,7 @@ use zarrix_codec::memory::Grow;
 
 use crate::error::{Result, StoreError};
 use crate::generation::Generation;
+use crate::process::trace;
 use crate::store::{Edge, Fetched, Part, Request, Store};
 use crate::sys::{self, Status};
 
@@ -142,6 +143,8 @@ impl Source for FileSource {
     }
 
     fn read(&self, at: u64, bytes: u64, dst: &mut Vec<u8>) -> Result<()> {
+        let mut span = trace::request("read", "");
+        span.moved(usize::try_from(bytes).unwrap_or(usize::MAX));
         let length = || Ok(sys::status_of(&self.file)?.len());
         let read =
             check_range(at, bytes, length).and_then(|()| room(dst, bytes)).and_then(|wanted| {
@@ -160,6 +163,8 @@ impl Source for FileSource {
     }
 
     fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        let mut span = trace::request("read", "");
+        span.moved(dst.len());
         sys::read_exact_at(&self.file, dst, at)
             .map_err(|source| io_error("read", &self.path, source))
     }

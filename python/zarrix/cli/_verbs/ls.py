@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from zarrix.cli._common import PATH, add_common, options_of
+from zarrix.cli._common import PATH, add_common, options_of, whole
 from zarrix.cli._ui import Ui
 
 _COLUMNS = ("dtype", "shape", "chunks", " bytes", " ratio", "name")
-EXAMPLES = ("zarrix ls data.zarr", "zarrix ls -lR data.zarr", "zarrix ls -a data.zarr/rgb")
+_ALL = 10**9
+EXAMPLES = (
+    "zarrix ls data.zarr",
+    "zarrix ls -lR data.zarr",
+    "zarrix ls -a data.zarr/rgb",
+    "zarrix ls --limit 100 --after a0099 data.zarr",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-S", "--by-size", action="store_true", help="the largest first")
     parser.add_argument("-r", "--reverse", action="store_true", help="in reverse order")
+    parser.add_argument(
+        "--limit",
+        type=whole(1, 10**9),
+        metavar="N",
+        help="so many members, and whether more follow",
+    )
+    parser.add_argument(
+        "--after", default="", metavar="NAME", help="those behind this one, the last of --limit"
+    )
     add_common(parser)
 
 
@@ -42,13 +59,19 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
         else:
             _say_lines(ui, keys)
         return 0
-    members = [*_members(node, "", arguments.recursive)]
+    is_sorted = arguments.by_size or arguments.reverse
+    # One more than is shown: whether there are others.
+    most = None if is_sorted or arguments.limit is None else arguments.limit + 1
+    found = _members(node, "", arguments.recursive, arguments.after, most or _ALL)
+    members = [*islice(found, most)]
     if arguments.by_size:
         members.sort(key=lambda one: -getattr(one[1], "nbytes", 0))
     if arguments.reverse:
         members.reverse()
+    members, more = members[: arguments.limit], len(members) > len(members[: arguments.limit])
     if ui.json:
-        ui.document({"members": [_described(*one) for one in members]})
+        told = {} if arguments.limit is None else {"more": more}
+        ui.document({"members": [_described(*one) for one in members], **told})
     elif arguments.long:
         rows = [_row(*one) for one in members]
         if rows:
@@ -58,6 +81,10 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
             ui.table(_COLUMNS, rows, lines(_table(rows)))
     else:
         _say_lines(ui, [name for name, _ in members])
+    if more and not is_sorted:
+        ui.note(f"there are more: --after {shlex.quote(members[-1][0].rstrip('/'))}")
+    elif more:
+        ui.note("there are more")
     return 0
 
 
@@ -69,15 +96,25 @@ def _say_lines(ui: Ui, names: list[str]) -> None:
         ui.say(lines(names))
 
 
-def _members(node: Any, prefix: str, deep: bool) -> Iterator[tuple[str, Any]]:
+def _members(
+    node: Any, prefix: str, deep: bool, after: str, at_once: int
+) -> Iterator[tuple[str, Any]]:
+    """The members below, behind the one that was shown last; of each group, so many at once."""
     if hasattr(node, "shape"):
         yield node.basename or "/", node
         return
-    for name, member in sorted(node.members()):
-        is_group = not hasattr(member, "shape")
-        yield f"{prefix}{name}{'/' if is_group else ''}", member
-        if deep and is_group:
-            yield from _members(member, f"{prefix}{name}/", deep)
+    last, _, inside = after.partition("/")
+    if deep and last and last in node and not hasattr(member := node[last], "shape"):
+        # The rest of the group in which the listing ended.
+        yield from _members(member, f"{prefix}{last}/", deep, inside, at_once)
+    following: str | None = last
+    while following is not None:
+        found, following = node.page(at_once, following)
+        for name, member in found:
+            is_group = not hasattr(member, "shape")
+            yield f"{prefix}{name}{'/' if is_group else ''}", member
+            if deep and is_group:
+                yield from _members(member, f"{prefix}{name}/", deep, "", at_once)
 
 
 def _row(name: str, node: Any) -> tuple[str, ...]:
