@@ -18,6 +18,7 @@ import numpy as np
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import update_consolidated
+from zarrix._nodes.long_documents import without_entries
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
@@ -357,7 +358,8 @@ class Attributes(MutableMapping[str, Any]):
         return current
 
     def _load(self) -> dict[str, Any]:
-        return self._parse(self.store._value(self.key))
+        document = self.store._value(self.key)
+        return self._parse(document and without_entries(self.store, self.key, document))
 
     def _parse(self, document: bytes | None) -> dict[str, Any]:
         if document is None:

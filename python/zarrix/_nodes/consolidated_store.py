@@ -22,6 +22,7 @@ from zarrix._metadata.consolidated import (
 )
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.json import json_dumps, json_loads
+from zarrix._nodes.long_documents import consolidated_entries, is_long, without_entries
 from zarrix._nodes.pending import intent_above
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.caller import warn_caller
@@ -69,7 +70,7 @@ class ConsolidatedStore(Store):
         self._root = path
         self._place = key
         self._documents = {
-            key_of(path, name): json_dumps(one)
+            key_of(path, name): one if isinstance(one, bytes) else json_dumps(one)
             for name, one in documents.items()
             if one is not None
         }
@@ -127,7 +128,7 @@ class ConsolidatedStore(Store):
             return bytes(self._store[key])
         known = self._documents.get(key)
         if self._is_near:
-            stored = self._store._value(key)
+            stored = self._stored(key)
             if stored is not None or known is None or not self._is_alone:
                 if not _same(known, stored, place(self._store, key)):
                     stored = self._as_shown(key, known)
@@ -136,12 +137,17 @@ class ConsolidatedStore(Store):
             raise KeyError(key)
         return bytes(known)
 
+    def _stored(self, key: str) -> bytes | None:
+        """The document of ``key`` in the wrapped store, without those of other nodes in it."""
+        stored: bytes | None = self._store._value(key)
+        return stored and without_entries(self._store, key, stored)
+
     def _as_shown(self, key: str, known: bytes | None) -> bytes | None:
         """The document of ``key``, which was found to differ from the consolidated one."""
         if self._is_of_commit(key):
             return known
         # A commit may have ended meanwhile.
-        stored: bytes | None = self._store._value(key)
+        stored = self._stored(key)
         if not _same(known, stored, place(self._store, key)):
             self._notice(key)
         return stored
@@ -285,9 +291,12 @@ def open_store(store: Store, path: str, zarr_format: int | None, key: str) -> Co
         if zarr_format in (None, wanted):
             key = key_of(path, name)
             document = store._value(key)
-            documents = parse(document, wanted, place(store, key))
-            if documents is not None:
+            if document is not None and is_long(document):
+                documents, commit = consolidated_entries(store, key)
+            else:
+                documents = parse(document, wanted, place(store, key))
                 commit = commit_of(document, wanted)
+            if documents is not None:
                 return ConsolidatedStore(store, path, documents, key, commit)
     raise PathNotFoundError(
         f"no consolidated metadata in {store!r} at {path!r}; write it with consolidate_metadata(), "
@@ -314,7 +323,11 @@ def view(store: Store, path: str, group: GroupMetadata, above: str) -> Consolida
 
 def _stored(store: Store, path: str, group: GroupMetadata) -> Documents | None:
     key = key_of(path, CONSOLIDATED_DOCUMENT[group.zarr_format])
-    return parse(store._value(key), group.zarr_format, place(store, key))
+    document = store._value(key)
+    if document is not None and is_long(document):
+        found, _ = consolidated_entries(store, key)
+        return found and {name: json_loads(one, place(store, key)) for name, one in found.items()}
+    return parse(document, group.zarr_format, place(store, key))
 
 
 def _below(documents: Documents, path: str) -> Documents:

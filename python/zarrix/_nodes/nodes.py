@@ -31,6 +31,7 @@ from zarrix._metadata.literals import Format
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.folders_above import array_above
+from zarrix._nodes.long_documents import without_entries
 from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
@@ -107,7 +108,7 @@ class Node(NamedTuple):
 
 def _node(store: Store, key: str, mark: str, document: Any) -> Node:
     if mark == ZARR_JSON:
-        document = bytes(document)
+        document = without_entries(store, key, bytes(document))
         try:
             kind, parsed = v3.kind_and_members(document, key)
         except MetadataError:
@@ -124,8 +125,7 @@ def find(store: Store, path: str, zarr_format: int | None = None) -> Node | None
     found = store._first_document(path, _MARKS_OF.get(zarr_format, ()))
     if found is None:
         return None
-    mark, document = found
-    return _node(store, key_of(path, mark), mark, document)
+    return _node(store, key_of(path, found[0]), *found)
 
 
 def find_all(

@@ -112,7 +112,8 @@ class Config:
         that are opened later.
     max_document_bytes : int
         Longest metadata document that is read (``ZARRIX_MAX_DOCUMENT_BYTES``); by default 64 MiB.
-        Consolidated metadata of more than a hundred thousand nodes may need more.
+        A root whose consolidated metadata is longer opens, too, and is read in pieces: then it is
+        the most that is kept of it, equal documents once. Changing such a root needs more.
     max_download_bytes : int or None
         Most bytes that downloaded files take on the disk of this machine at the same time
         (``ZARRIX_MAX_DOWNLOAD_BYTES``). With None, the default, it is half of what is free in the
