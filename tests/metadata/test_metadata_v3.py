@@ -190,6 +190,21 @@ def test_other_spellings_of_a_data_type_are_read_and_kept(data_type: Any, dtype:
     assert json.loads(store["zarr.json"])["data_type"] == data_type
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("bfloat16", "float16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
+        *("float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz"),
+        *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    ],
+)
+def test_complex_numbers_that_numpy_lacks_are_refused_by_that_reason(part: str) -> None:
+    store = zarr.MemoryStore()
+    store["zarr.json"] = json.dumps(plain(data_type=f"complex_{part}", fill_value=[0, 0])).encode()
+    with pytest.raises(zarr.errors.MetadataError, match=f"NumPy has no complex numbers of {part}"):
+        zarr.open_array(store)
+
+
 FILLS: list[tuple[str, Any, str, Any]] = [
     # data type, fill value in the document, its bits in hex, and how it is written anew
     ("float32", "0x7fc00001", "0100c07f", "0x7fc00001"),

@@ -196,7 +196,8 @@ entry = ('"g%d/a%d": {"shape": [100, 100], "data_type": "float32", "chunk_grid":
          '"node_type": "array", "storage_transformers": []}')
 with open(path + "/zarr.json", "w") as file:
     file.write('{"zarr_format": 3, "node_type": "group", "attributes": {"x": 5}, '
-               '"consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {')
+               '"consolidated_metadata": {"kind": "inline", "must_understand": false, '
+               '"metadata": {')
     for number in range(count):
         file.write(("," if number else "") + entry % (number % 1000, number))
     file.write("}}}")

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -119,3 +119,44 @@ def test_coroutines_read_and_write() -> None:
 
     assert asyncio.run(work()).tolist() == [7, 8]
     assert array[5, 3] == 7
+
+
+class Region(NamedTuple):
+    """The request of earlier states of the branch."""
+
+    start: tuple[int, ...]
+    end_exclusive: tuple[int, ...]
+
+
+@pytest.mark.parametrize("name", [one for one in ARRAYS if ARRAYS[one]["shape"] == (7, 9)])
+@pytest.mark.parametrize(
+    "box", [((0, 0), (7, 9)), ((1, 2), (4, 3)), ((6, 8), (7, 9)), ((2, 2), (2, 5))]
+)
+def test_regions_keep_all_axes(name: str, box: Any) -> None:
+    array, engine = engines(name)
+    if name == "missing":
+        array[...] = 1
+    region = Region(*box)
+    where = tuple(map(slice, *box))
+    found = np.asarray(engine.read_selection(region, prototype=PROTOTYPE))
+    assert np.array_equal(found, array[where])
+    assert found.shape == tuple(np.subtract(box[1], box[0]))
+    other = array[...][tuple(slice(None, None, -1) for _ in where)][where]
+    value = cpu.NDBuffer.from_numpy_array(np.ascontiguousarray(other))
+    engine.write_selection(region, value, prototype=PROTOTYPE)
+    assert np.array_equal(array[where], other)
+
+
+def test_regions_of_coroutines() -> None:
+    store = zarr.storage.MemoryStore()
+    array = create("numbers", store)
+    engine = Engine(store, asynchronous=True).array_engine("numbers", array.metadata)
+
+    async def work() -> Any:
+        region = Region((1, 1), (3, 4))
+        value = cpu.NDBuffer.from_numpy_array(np.full((2, 3), 9, "i4"))
+        await engine.write_selection(region, value, prototype=PROTOTYPE)
+        return await engine.read_selection(region, prototype=PROTOTYPE)
+
+    assert np.asarray(asyncio.run(work())).tolist() == [[9] * 3] * 2
+    assert array[2, 3] == 9

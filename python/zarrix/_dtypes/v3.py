@@ -67,6 +67,24 @@ ML_TYPES = (
 )
 # Registered names of the same data types, by what their parts are.
 _COMPLEX = {"complex_float32": "c8", "complex_float64": "c16"}
+# Registered, too, and of parts that neither NumPy nor ml_dtypes has complex numbers of.
+_COMPLEX_WITHOUT_DTYPE = frozenset(
+    f"complex_{part}"
+    for part in (
+        "bfloat16",
+        "float16",
+        "float4_e2m1fn",
+        "float6_e2m3fn",
+        "float6_e3m2fn",
+        "float8_e3m4",
+        "float8_e4m3",
+        "float8_e4m3b11fnuz",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+    )
+)
 _NAMES = {np.dtype(code): name for name, code in CORE_TYPES.items()}
 _CONFIGURED = (
     "fixed_length_utf32",
@@ -126,6 +144,11 @@ def _dtype_of(document: Any, depth: int) -> DType:
                 "fields of a structure are fixed-size, and this data type is variable-length"
             )
         return VARIABLE_TYPES[name]
+    if name in _COMPLEX_WITHOUT_DTYPE:
+        raise ValueError(
+            f"NumPy has no complex numbers of {name.removeprefix('complex_')}, so that zarrix does "
+            "not read this registered data type; complex64 and complex128 are read"
+        )
     known = (*CORE_TYPES, *_COMPLEX, *_CONFIGURED, *ML_TYPES, *VARIABLE_TYPES)
     raise ValueError(f"this version does not know the data type{suggestion(name, known)}")
 

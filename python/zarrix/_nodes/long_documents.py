@@ -24,7 +24,7 @@ from zarrix._stores.labels import place
 __all__ = ["consolidated_entries", "is_long", "without_entries"]
 
 _WINDOW = 4 << 20
-# Of the text of a key and of an entry in a dictionary, beyond their characters.
+# A key and its place in a dictionary have so many bytes beyond the characters of the key.
 _ENTRY_BYTES = 160
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
@@ -113,9 +113,9 @@ def _kept(reader: _Reader, keep: bool) -> Iterator[tuple[Any, Any]]:
             value = known.setdefault(encoded, encoded)
         if used > most:
             raise MetadataError(
-                f"{reader.label}: what it has beside equal documents takes more than {most} bytes, "
-                "which is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise the limit if "
-                "this is intended, or open with use_consolidated=False"
+                f"{reader.label}: what it has beside equal documents has more than {most} bytes, "
+                "which is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); raise the limit "
+                "if this is intended, or open with use_consolidated=False"
             )
         yield path, value
 

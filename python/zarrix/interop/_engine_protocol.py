@@ -2,7 +2,8 @@
 
 zarr-python 3.4 does not have it yet: it is the pull request zarr-python#4064 (``zarr.abc.engine``),
 whose classes are not imported here. A request has the attributes ``kind``, ``selection``,
-``shape``, ``chunk_grid`` and ``indexer``. `accelerate` makes the same calls without the protocol.
+``shape``, ``chunk_grid`` and ``indexer``; in earlier states of the branch it is a ``Region``, which
+has only ``start`` and ``end_exclusive``. `accelerate` makes the same calls without the protocol.
 """
 
 from __future__ import annotations
@@ -94,6 +95,22 @@ class Engine:
         return (_AsyncArrayEngine if self._asynchronous else _ArrayEngine)(array)
 
 
+class _Box:
+    """A ``Region`` as a request: a slice for each axis, so that no axis is dropped."""
+
+    kind = "basic"
+
+    def __init__(self, region: Any, array: Any) -> None:
+        self.selection = tuple(map(slice, region.start, region.end_exclusive))
+        self._array = array
+
+    @property
+    def indexer(self) -> Any:
+        """What zarr-python reads and writes by."""
+        indexing, array = importlib.import_module("zarr.core.indexing"), self._array
+        return indexing.BasicIndexer(self.selection, array.shape, array._chunk_grid)
+
+
 class _Bound:
     """What both kinds of array engines do."""
 
@@ -105,6 +122,9 @@ class _Bound:
         """The engine of the same array with other metadata, after a resize."""
         array = self._array
         return type(self)(type(array)(metadata, array.store_path, array.config))
+
+    def _request(self, request: Any) -> Any:
+        return _Box(request, self._array) if hasattr(request, "end_exclusive") else request
 
     def _read(self, request: Any, prototype: Any, out: Any, fields: Any) -> Any:
         plain = self._is_plain(prototype)
@@ -138,6 +158,7 @@ class _ArrayEngine(_Bound):
         self, request: Any, *, prototype: Any, out: Any = None, fields: Any = None
     ) -> Any:
         """The elements of a request; points as a list of elements."""
+        request = self._request(request)
         found = self._read(request, prototype, out, fields)
         if found is not DECLINED:
             return found
@@ -148,6 +169,7 @@ class _ArrayEngine(_Bound):
         self, request: Any, value: Any, *, prototype: Any, fields: Any = None
     ) -> None:
         """Store the elements of a request."""
+        request, value = self._request(request), _array_of(value)
         if self._write(request, value, prototype, fields) is DECLINED:
             _sync(self._write_theirs(request, value, prototype=prototype, fields=fields))
 
@@ -159,6 +181,7 @@ class _AsyncArrayEngine(_Bound):
         self, request: Any, *, prototype: Any, out: Any = None, fields: Any = None
     ) -> Any:
         """The elements of a request; points as a list of elements."""
+        request = self._request(request)
         found = await in_pool(threads(), self._read, request, prototype, out, fields)
         if found is not DECLINED:
             return found
@@ -168,9 +191,16 @@ class _AsyncArrayEngine(_Bound):
         self, request: Any, value: Any, *, prototype: Any, fields: Any = None
     ) -> None:
         """Store the elements of a request."""
+        request, value = self._request(request), _array_of(value)
         found = await in_pool(threads(), self._write, request, value, prototype, fields)
         if found is DECLINED:
             await self._write_theirs(request, value, prototype=prototype, fields=fields)
+
+
+def _array_of(value: Any) -> Any:
+    """The elements of an ``NDBuffer``, which earlier states of the branch pass; else the value."""
+    as_array = getattr(value, "as_numpy_array", None)
+    return value if as_array is None else as_array()
 
 
 def _sync(work: Any) -> Any:
