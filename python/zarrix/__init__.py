@@ -53,7 +53,6 @@ _LISTED = {
     "convert": "import_ export",
     "ingest": "append",
     "measure": "advise compare suggest",
-    "_display.trace": "trace",
     "storage": "DirectoryStore MemoryStore ZipStore TempStore SQLiteStore DBMStore LMDBStore "
     "RedisStore MongoDBStore LRUStoreCache",
     "sync": "ProcessSynchronizer ThreadSynchronizer",
@@ -69,6 +68,7 @@ _UNLISTED = {
     "errors": "CopyError MetadataError",
     "storage": "ABSStore DictStore KVStore NestedDirectoryStore",
     "operate._migrate": "Migration",
+    "_display.trace": "trace",
     "_runtime.debug": "print_debug_info set_format set_log_level",
     "_codecs.numcodecs_names": "Adler32 AsType BZ2 Base64 BitRound Blosc CRC32 Categorize Delta "
     "FixedScaleOffset Fletcher32 GZip JSON JenkinsLookup3 LZ4 LZMA PackBits Pickle Quantize "
