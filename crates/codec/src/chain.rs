@@ -22,6 +22,15 @@ pub struct ChainScratch {
     back: Vec<u8>,
 }
 
+/// Runs `work` of a codec that has a chain inside, with a chain's scratch around the codec's own.
+pub(crate) fn with_chain<T>(scratch: &mut Scratch, work: impl FnOnce(&mut ChainScratch) -> T) -> T {
+    let mut chain = ChainScratch::default();
+    std::mem::swap(&mut chain.codec, scratch);
+    let result = work(&mut chain);
+    std::mem::swap(&mut chain.codec, scratch);
+    result
+}
+
 /// Codecs in the order of encoding, bound to the decoded length.
 #[derive(Debug)]
 pub struct Chain {

@@ -21,6 +21,7 @@ mod categorize;
 mod chain;
 mod checksum;
 mod codec;
+mod conditional;
 mod deflate;
 mod delta;
 mod elements;

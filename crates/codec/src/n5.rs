@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::chain::{Chain, ChainScratch};
+use crate::chain::{Chain, with_chain};
 use crate::codec::{Codec, EncodedSize};
 use crate::error::{CodecError, Result};
 use crate::memory::{Grow, zeros};
@@ -108,15 +108,6 @@ impl N5 {
             dst[to..to + row_bytes].copy_from_slice(&block[from..from + row_bytes]);
         }
     }
-}
-
-/// Runs `work` with a chain's scratch around the codecs' own.
-fn with_chain<T>(scratch: &mut Scratch, work: impl FnOnce(&mut ChainScratch) -> T) -> T {
-    let mut chain = ChainScratch::default();
-    std::mem::swap(&mut chain.codec, scratch);
-    let result = work(&mut chain);
-    std::mem::swap(&mut chain.codec, scratch);
-    result
 }
 
 impl Codec for N5 {

@@ -6,7 +6,7 @@ mod rooms;
 /// From the top down; rooms on one line do not use each other.
 const LAYERS: [&[&str]; 10] = [
     &["registry"],
-    &["n5"],
+    &["conditional", "n5"],
     &["chain"],
     // Compressors and filters that are made of those below.
     &[

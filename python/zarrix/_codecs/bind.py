@@ -168,6 +168,8 @@ class _Walk:
             self._shard(configuration)
         elif name == "n5_default":
             self._n5(configuration)
+        elif name == "conditional":
+            self._conditional(configuration)
         elif name == "zfp":
             self._zfp(configuration)
         elif name.removeprefix("numcodecs.") in SERIALIZERS.values():
@@ -336,6 +338,25 @@ class _Walk:
         block = {"shape": shape, "fill_value": fill, "codecs": inside.steps}
         self.steps.append({"name": "n5_default", "configuration": block})
         self.is_bytes, self.size = True, None
+
+    def _conditional(self, configuration: Config) -> None:
+        """Codecs on bytes that a chunk has or has not; each has a bit, so that none is skipped."""
+        label = f"{self.where}: conditional has 'codecs'"
+        codecs = check_codecs(configuration.get("codecs"), label)
+        place = f"{self.where}[conditional]"
+        inside = _Walk(
+            self.dtype, self.shape, place, self.foreign, is_bytes=True, new=self.new
+        )  # fmt: skip
+        for codec in codecs:
+            inside._is_known({**codec, "must_understand": True})
+            inside._one(codec)
+        if any(isinstance(step, Run) or step["name"] == "conditional" for step in inside.steps):
+            raise MetadataError(
+                f"{label} {shorten(list(map(dict, codecs)))}; allowed are native codecs on bytes, "
+                "such as gzip, blosc and zstd"
+            )
+        self._native("conditional", {**configuration, "codecs": inside.steps})
+        self.size = None
 
     def _zfp(self, configuration: Config) -> None:
         # Import time: few programs read it.

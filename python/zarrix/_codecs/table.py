@@ -358,6 +358,7 @@ CODECS: tuple[CodecRow, ...] = (
     CodecRow(kind="array-to-bytes", name="vlen-utf8", codec_id="vlen-utf8", cls="VLenUTF8Codec"),
     CodecRow(kind="array-to-bytes", name="vlen-bytes", codec_id="vlen-bytes", cls="VLenBytesCodec"),
     CodecRow(kind="array-to-bytes", name="n5_default"),
+    CodecRow(kind="bytes-to-bytes", name="conditional"),
     CodecRow(kind="array-to-bytes", name="packbits", bind=extensions.packbits),
     CodecRow(
         kind="array-to-bytes",

@@ -8,12 +8,16 @@ use super::options::Options;
 use super::row::{Input, Row};
 use super::{numcodecs, specified};
 use crate::codec::Codec;
+use crate::conditional::Conditional;
 use crate::error::{CodecError, Result};
 use crate::memory::zeros;
 use crate::n5::N5;
 
 /// Codecs whose configuration has codecs.
-const OF_CODECS: [Row; 1] = [("n5_default", &["shape", "fill_value", "codecs"], n5_default)];
+const OF_CODECS: [Row; 2] = [
+    ("conditional", &["codecs", "header_bits"], conditional),
+    ("n5_default", &["shape", "fill_value", "codecs"], n5_default),
+];
 
 /// The codec that metadata calls `name`, bound to its `configuration`.
 ///
@@ -47,6 +51,17 @@ fn n5_default(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
         Some(fill) => fill,
         None => zeros(input.item_bytes)?,
     };
+    let inner = codecs_of(options, input)?;
+    Ok(Arc::new(N5::new(shape.unwrap_or_default(), fill, inner)?))
+}
+
+fn conditional(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
+    let bits = options.get("header_bits").map(|_| options.size("header_bits", 0)).transpose()?;
+    Ok(Arc::new(Conditional::new(codecs_of(options, input)?, bits)?))
+}
+
+/// The codecs inside, none of which has codecs inside of its own kind.
+fn codecs_of(options: &Options<'_>, input: Input) -> Result<Vec<Arc<dyn Codec>>> {
     let null = Value::Null;
     let inner = options.list("codecs")?.unwrap_or_default().iter().map(|codec| {
         let name = codec.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -56,5 +71,5 @@ fn n5_default(options: &Options<'_>, input: Input) -> Result<Arc<dyn Codec>> {
         }
         from_config(name, configuration, input)
     });
-    Ok(Arc::new(N5::new(shape.unwrap_or_default(), fill, inner.collect::<Result<_>>()?)?))
+    inner.collect()
 }

@@ -285,13 +285,9 @@ fn record(
                 total.nanoseconds += end - begin;
                 total.bytes += bytes;
             }
-            None => trace.totals.push(Total {
-                doing,
-                name,
-                count: 1,
-                nanoseconds: end - begin,
-                bytes,
-            }),
+            None => {
+                trace.totals.push(Total { doing, name, count: 1, nanoseconds: end - begin, bytes })
+            }
         }
         let span = || Ended { doing, name, key: key.to_owned(), lane, begin, answered, end, bytes };
         if trace.spans.len() >= trace.most || push(&mut trace.spans, span()).is_err() {
