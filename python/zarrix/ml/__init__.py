@@ -28,6 +28,7 @@ from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.fields import Field
 from zarrix.ml._reading.files import Files
 from zarrix.ml._reading.stats import Stats
+from zarrix.ml._staging.stage import Stage
 
 if TYPE_CHECKING:
     from zarrix.ml import jax as jax
@@ -47,6 +48,7 @@ __all__ = [
     "Preview",
     "Ragged",
     "Rows",
+    "Stage",
     "Stats",
     "Table",
     "foreground",

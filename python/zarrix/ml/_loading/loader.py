@@ -31,11 +31,12 @@ from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.state import OrderChoice, State, checked_epoch
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.deliver import deliverer
-from zarrix.ml._reading.fetch import Frozen
 from zarrix.ml._reading.slots import Slots, pageable
+from zarrix.ml._reading.staging import with_caches
 from zarrix.ml._reading.stats import Counters, Stats
 from zarrix.ml._reading.threads import threads_of_loader
 from zarrix.ml._reading.uploads import OnItsWay, Uploads, page_locked
+from zarrix.ml._staging.stage import Stage
 
 __all__ = ["Loader"]
 
@@ -108,6 +109,9 @@ class Loader:
         Your promise that the arrays do not change while the loader is used. Without it, each use
         of a cached chunk of a remote store asks the server whether it is current; with it, only
         the first use does. `stats` says that it was given.
+    stage : path or Stage, optional
+        A folder on a local disk, where decoded chunks are kept: see `Stage`. Arrays of numbers are
+        staged that are in a directory, or on a server if ``frozen``; others are read as without it.
     reduce : {2, 4, 8}, optional
         Pictures of JPEG chunks are decoded in a smaller size, by this factor along each side. The
         loader is one of the same dataset of `Array.reduced`: a window has its ``size``, as
@@ -163,6 +167,7 @@ class Loader:
         error_log: str | os.PathLike[str] | None = None,
         partitions: int | None = None,
         frozen: bool = False,
+        stage: str | os.PathLike[str] | Stage | None = None,
         reduce: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -179,7 +184,7 @@ class Loader:
             _check_layout(on_error, transform_sample)
         if reduce is not None:
             dataset = dataset._reduced(reduce)
-        dataset = dataset._frozen(Frozen()) if frozen else dataset
+        self._staging, dataset = with_caches(dataset, bool(frozen), stage)
         self.dataset, self.batch_size, self.seed = dataset, int(batch_size), int(seed)
         self.frozen, self._shuffle, self._partitions = bool(frozen), shuffle, partitions
         self._threads = threads_of_loader(threads)
@@ -455,7 +460,8 @@ class Loader:
         >>> loader.stats().samples
         4
         """
-        return self._counters.stats(len(self.errors), self.frozen)
+        staged = 0 if self._staging is None else self._staging.windows
+        return self._counters.stats(len(self.errors), self.frozen, staged)
 
     # Life
 

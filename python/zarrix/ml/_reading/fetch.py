@@ -22,6 +22,8 @@ from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.csr_reading import RowRequest, read_rows
 from zarrix.ml._reading.fields import Column
 from zarrix.ml._reading.files import Files
+from zarrix.ml._reading.parts import Part, Windows, parts_of, read_parts
+from zarrix.ml._staging.staged_array import StagedArray
 
 __all__ = [
     "Cancel",
@@ -74,6 +76,8 @@ class Source(NamedTuple):
     dtype: np.dtype[Any]
     # Whether the engine fills its windows; it reads no arrays in memory, views, or text.
     is_native: bool
+    # Where its decoded chunks are on a local disk, if they are.
+    staged: StagedArray | None = None
 
 
 def source_of(array: Any, column: Column, window: tuple[int, ...], pad_value: Any) -> Source:
@@ -143,45 +147,45 @@ def fetch(
     tolerate: Callable[[Damage], None] | None = None,
     progress: Progress | None = None,
     threads: int = 0,
+    planned: Callable[[list[int]], None] | None = None,
 ) -> None:
     """Fill the outs of all entries, by one call of the engine.
 
     ``tolerate`` is called with each window that a corrupt chunk touches, which then has the fill
-    value; without it the error is raised. ``progress`` counts entries that are native. ``threads``
-    work on the call; 0 is as many as on every other one.
+    value; without it the error is raised. ``progress`` counts parts of entries; ``planned`` is told
+    before how many of them each entry has. ``threads`` work on the call; 0 is as many as on every
+    other one.
     """
-    native, numbers, sparse = [], [], []
+    parts: list[Part] = []
+    sparse, counts = [], []
     for number, entry in enumerate(entries):
-        array, padding, conversion, shape, dtype, is_native = entry.source
-        if not is_native:
-            if isinstance(array, CSR):
-                sparse.append(number)
-            elif isinstance(array, Files):
-                _read_files(entry, number, tolerate, threads)
+        array, padding, conversion, shape, dtype, is_native, staged = entry.source
+        if is_native:
+            snapshot = current_snapshot(array)
+            # The shape and dtype of a native entry, without a call for each.
+            metadata = snapshot.metadata
+            if metadata.shape != shape or metadata.dtype != dtype:
+                _check_changed(entry)
+            padding = padding if entry.border == "pad" else None
+            windows = Windows(entry.starts, entry.out, entry.border, padding, conversion)
+            if staged is None or metadata is not staged.metadata:
+                parts.append(Part(number, 0, windows, snapshot.io, None))
             else:
-                _read_alone(entry, cancel)
-            continue
-        snapshot = current_snapshot(array)
-        # The shape and dtype of a native entry, without a call for each.
-        metadata = snapshot.metadata
-        if metadata.shape != shape or metadata.dtype != dtype:
-            _check_changed(entry)
-        padding = padding if entry.border == "pad" else None
-        buffer: Any = entry.starts
-        native.append((snapshot.io, buffer, entry.out, entry.border, padding, conversion))
-        numbers.append(number)
+                parts += parts_of(number, windows, snapshot.io, staged, cancel, threads)
+        elif isinstance(array, CSR):
+            sparse.append(number)
+        elif isinstance(array, Files):
+            _read_files(entry, number, tolerate, threads)
+        else:
+            _read_alone(entry, cancel)
+        counts.append(len(parts))
     if sparse:
         _read_sparse(entries, sparse, cancel, tolerate, threads)
-    failures = _engine.read_many(
-        native,
-        tolerate=tolerate is not None,
-        cancel=cancel,
-        progress=progress,
-        threads=threads,
-    )
-    if tolerate is not None:
-        for number, window, key, error in failures:
-            tolerate(Damage(numbers[number], window, key, error))
+    if planned is not None:
+        planned(counts)
+    for failure in read_parts(parts, tolerate is not None, cancel, progress, threads):
+        if tolerate is not None:
+            tolerate(Damage(*failure))
 
 
 def _check_changed(entry: Entry) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -43,8 +42,9 @@ class Reading:
         self._progress = Progress()
         #: What ended the call, after `join`.
         self.error: BaseException | None = None
-        # The engine counts its own entries; the others are read before its call.
-        self._native = [0, *itertools.accumulate(int(entry.source.is_native) for entry in entries)]
+        # The engine counts parts of its own entries; the others are read before its call.
+        self._parts: list[int] = []
+        self._is_planned = threading.Event()
         self._thread = threading.Thread(
             target=self._run, args=(entries, cancel, ended), name="zarrix-reading", daemon=True
         )
@@ -55,18 +55,30 @@ class Reading:
     ) -> None:
         since = time.perf_counter()
         try:
-            fetch(entries, cancel, progress=self._progress, threads=self._threads)
+            fetch(
+                entries,
+                cancel,
+                progress=self._progress,
+                threads=self._threads,
+                planned=self._plan,
+            )
         except BaseException as error:
             # For the thread that uses the entries. The frames of the traceback have the memory of
             # all batches, and this object: they would keep it until the next garbage collection.
             self.error = error.with_traceback(None)
         finally:
             self._progress.end()
+            self._is_planned.set()
             ended(time.perf_counter() - since)
+
+    def _plan(self, counts: list[int]) -> None:
+        self._parts = [0, *counts]
+        self._is_planned.set()
 
     def has(self, count: int) -> bool:
         """Whether the first ``count`` entries are complete; waits until they are, or cannot be."""
-        needed = max(1, self._native[count])
+        self._is_planned.wait()
+        needed = max(1, self._parts[count] if self._parts else 1)
         complete, is_over = 0, False
         while complete < needed and not is_over:
             complete, is_over = self._progress.wait(needed, _LONG_S)

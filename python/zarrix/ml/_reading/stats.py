@@ -35,6 +35,8 @@ class Stats:
         Samples with too much NaN, which other items have replaced.
     frozen : bool
         Whether the caller promised that nothing changes, so that caches were not validated.
+    staged : int
+        Windows that were read from the stage, also where they were staged just before.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Stats:
     limited_by: str
     frozen: bool = False
     rejected: int = 0
+    staged: int = 0
 
     @property
     def waited(self) -> float:
@@ -76,6 +79,7 @@ class Stats:
                 ("Corrupt windows", self.errors),
                 ("Replaced for their NaN", self.rejected),
                 ("Frozen", "yes: caches are not validated" if self.frozen else "no"),
+                ("Windows from the stage", self.staged),
             ]
         )
 
@@ -87,6 +91,7 @@ class Stats:
             f"{self.bytes / 1e6:.1f} MB in {self.read_s:.2f} s"
             + (f"; {self.errors} corrupt windows" if self.errors else "")
             + (f"; {self.rejected} replaced for their NaN" if self.rejected else "")
+            + (f"; {self.staged} windows from the stage" if self.staged else "")
             + ("; frozen" if self.frozen else "")
         )
 
@@ -122,7 +127,7 @@ class Counters:
             self.bytes += count
             self.calls += 1
 
-    def stats(self, errors: int, frozen: bool = False) -> Stats:
+    def stats(self, errors: int, frozen: bool = False, staged: int = 0) -> Stats:
         seconds = 0.0 if self.begun is None else self.last - self.begun
         if not self.batches:
             limited = "unknown"
@@ -142,4 +147,5 @@ class Counters:
             limited,
             frozen,
             self.rejected,
+            staged,
         )
