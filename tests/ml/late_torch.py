@@ -63,9 +63,15 @@ class Event:
 class Tensor:
     """One of the processor (an array), or of the device (memory that copies write)."""
 
-    def __init__(self, cuda: "Cuda", array: Any, is_on_device: bool = False) -> None:
+    def __init__(
+        self, cuda: "Cuda", array: Any, is_on_device: bool = False, dtype: str = ""
+    ) -> None:
         self._cuda, self.array, self.is_on_device = cuda, array, is_on_device
+        self._dtype = dtype
         self.recorded: list[Stream] = []
+        # What a view's memory belongs to, and whether this is page-locked memory.
+        self.owner: Tensor | None = None
+        self.is_locked = False
 
     @property
     def is_cuda(self) -> bool:
@@ -80,6 +86,47 @@ class Tensor:
     def numpy(self) -> Any:
         return self.array
 
+    @property
+    def dtype(self) -> str:
+        return self._dtype or f"torch.{self.array.dtype.name}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(int(n) for n in self.array.shape)
+
+    @property
+    def device(self) -> str:
+        return "cuda:0"
+
+    def detach(self) -> "Tensor":
+        return self
+
+    def view(self, dtype: str) -> "Tensor":
+        """The same memory, which belongs to this tensor, as elements of another type."""
+        name = dtype.removeprefix("torch.")
+        tensor = Tensor(self._cuda, self.array.view("u2" if name == "bfloat16" else name))
+        tensor.owner = self
+        return tensor
+
+    def reshape(self, shape: Any) -> "Tensor":
+        tensor = Tensor(self._cuda, self.array.reshape(shape))
+        tensor.owner = self
+        return tensor
+
+    def copy_(self, source: "Tensor", non_blocking: bool = False) -> "Tensor":
+        """Fill memory of the device later, from locked memory as it is then."""
+        assert (self.is_on_device, non_blocking) == (True, True)
+        assert self.array.shape == source.array.shape
+        target, values = self.array, source.array
+        assert values.size == 0 or self._cuda.is_locked(values.ctypes.data)
+
+        def copy() -> bool:
+            target[...] = values
+            return True
+
+        self._cuda.current.add(copy)
+        return self
+
     def to(self, device: Any, non_blocking: bool = False) -> "Tensor":
         assert non_blocking
         return Tensor(self._cuda, self._cuda.copied(self.array), is_on_device=True)
@@ -88,7 +135,7 @@ class Tensor:
         self.recorded.append(stream)
 
     def __del__(self) -> None:
-        if self.is_on_device and not self.recorded:
+        if self.is_locked or (self.is_on_device and not self.recorded):
             self.array.view(np.uint8)[...] = POISON
 
 
@@ -108,7 +155,9 @@ class Cuda:
         assert (pin_memory, dtype) == (True, np.uint8)
         self.locked.append(bytearray(count))
         # Views of it refer to this array, as they do to one of a real tensor.
-        return Tensor(self, np.frombuffer(self.locked[-1], np.uint8))
+        tensor = Tensor(self, np.frombuffer(self.locked[-1], np.uint8))
+        tensor.is_locked = True
+        return tensor
 
     def is_locked(self, address: int) -> bool:
         begins = [ctypes.addressof(ctypes.c_char.from_buffer(memory)) for memory in self.locked]

@@ -129,7 +129,8 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
             structured dtype. `oindex`, `vindex` and `blocks` have other rules.
         out : ndarray, writable buffer or Array, optional
             Filled in place, with any strides; it has the shape of the selection and this dtype. A
-            new array when omitted.
+            new array when omitted. A torch tensor on a CUDA device is filled by a copy on the
+            current stream, from page-locked memory.
 
         Returns
         -------

@@ -13,7 +13,8 @@ from zarrix._array.array import Array
 from zarrix._array.boxes import BoxesIO
 from zarrix._array.conversion import conversion_of
 from zarrix._array.create import array
-from zarrix._errors import ArrayNotFoundError, suggestion
+from zarrix._array.device_out import host_memory, is_on_device
+from zarrix._errors import ArrayNotFoundError, ChunksMovedError, suggestion
 from zarrix._runtime.signatures import takes
 from zarrix._selection import windows
 from zarrix._selection.values import as_out, fill_element
@@ -154,7 +155,8 @@ def read_many(
         An open array; the lowest corner of each window, shape (N, ndim); the shape of a window, an
         int for all axes or one per axis; and a buffer to fill, of shape (N, n0, n1, ...), with any
         strides. A new array when omitted or None. Outs may lie side by side in one buffer; if two
-        share elements, it is not defined whose values remain.
+        share elements, it is not defined whose values remain. For a torch tensor on a CUDA device,
+        windows are read into page-locked memory and copied on the current stream.
     border : {"inside", "pad", "edge", "reflect"}, or a list with one per entry
         What to do if a window extends beyond its array: raise an error before anything is read,
         fill with ``pad_value``, repeat the edge, or mirror the array, as `numpy.pad` does.
@@ -220,12 +222,18 @@ def read_many(
     if on_error != "raise" and not callable(on_error):
         raise ValueError(f"on_error={on_error!r}; allowed are 'raise' and a function")
     conversions = _each(convert, len(given), "convert", str)
+    on_device = {n: host_memory(out) for n, (*_, out) in enumerate(given) if is_on_device(out)}
+    for number, memory in on_device.items():
+        given[number] = (*given[number][:3], memory.array)
     checked, found = _filled((given, borders, padding, conversions), callable(on_error), cancel)
     failures = [WindowFailure(*failure) for failure in found]
     results = [
         entry.finish([failure.window for failure in failures if failure.entry == number])
         for number, entry in enumerate(checked)
     ]
+    for number, memory in on_device.items():
+        memory.upload()
+        results[number] = memory.out
     if callable(on_error):
         for failure in failures:
             on_error(failure)

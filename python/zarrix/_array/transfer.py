@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zarrix import _engine
+from zarrix._array.device_out import is_on_device, read_to_device
 from zarrix._array.handle import ArrayHandle
 from zarrix._array.snapshot import ArraySnapshot
 from zarrix._errors import ArrayNotFoundError
@@ -47,6 +48,10 @@ def read_selection(
     """The elements of a selection: a new array, a scalar, or ``out``, which is filled."""
     if isinstance(out, ArrayHandle):
         return _read_to_stored(array, selection, out, fields, rule)
+    if is_on_device(out):
+        return read_to_device(
+            out, lambda memory: read_selection(array, selection, memory, fields, rule)
+        )
     snapshot = array._current()
     try:
         return _read(array, snapshot, selection, out, fields, rule)
@@ -60,7 +65,7 @@ def read_selection(
 def fill_selection(array: ArrayHandle, selection: Any, out: Any) -> Any:
     """Fill ``out`` with the elements of a selection, with less work where both are plain."""
     snapshot = array._snapshot
-    if not snapshot.is_plain_read or isinstance(out, ArrayHandle):
+    if not snapshot.is_plain_read or isinstance(out, ArrayHandle) or is_on_device(out):
         return read_selection(array, selection, out)
     metadata = snapshot.metadata
     basic = try_basic(selection, metadata.shape)
