@@ -65,7 +65,8 @@ def read_selection(
 def fill_selection(array: ArrayHandle, selection: Any, out: Any) -> Any:
     """Fill ``out`` with the elements of a selection, with less work where both are plain."""
     snapshot = array._snapshot
-    if not snapshot.is_plain_read or isinstance(out, ArrayHandle) or is_on_device(out):
+    # `is_on_device`, without a frame.
+    if not snapshot.is_plain_read or isinstance(out, ArrayHandle) or hasattr(out, "is_cuda"):
         return read_selection(array, selection, out)
     metadata = snapshot.metadata
     basic = try_basic(selection, metadata.shape)
