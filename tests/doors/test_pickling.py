@@ -203,6 +203,8 @@ MAKERS |= {
     "zarrix.ml.Ragged": lambda folder: zarr.ml.Ragged({"x": array()}, offsets=[0, 1]),
     "zarrix.ml.Rows": lambda folder: rows(),
     "zarrix.ml.Table": lambda folder: zarr.ml.Table({"label": [1]}),
+    "zarrix.ml.EncodedBlocks": lambda folder: zarr.ml.read_encoded(zarr.ones(4)),
+    "zarrix.ml.Stage": lambda folder: zarr.ml.Stage(folder),
     "zarrix.ml.Stats": lambda folder: zarr.ml.Loader(rows()).stats(),
 }
 # Abstract, with members of their own that are tested; and the one that says why not.

@@ -487,6 +487,8 @@ LOADERS: dict[str, list[Row]] = {
         Row({"shuffle": "block", "memory": 9000, "partitions": 3}, {"partitions": 1}, SAME)
     ],
     "frozen": [Row({}, {"frozen": True}, SAME)],
+    # Needs a folder: the test below.
+    "stage": [],
     "threads": [Row({}, {"threads": 1}, SAME)],
 }
 
@@ -508,6 +510,15 @@ def test_a_changed_loader_goes_on_the_same_or_is_an_error(row: Row) -> None:
         with pytest.raises(StateError):
             other.load_state_dict(first.state_dict())
         return
+    other.load_state_dict(first.state_dict())
+    assert same(rest_of(other), rest_of(batches))
+
+
+def test_a_stage_changes_nothing(tmp_path: Path) -> None:
+    first = ml.Loader(rows(), 4)
+    batches = iter(first)
+    next(batches), next(batches)
+    other = ml.Loader(rows(), 4, stage=tmp_path)
     other.load_state_dict(first.state_dict())
     assert same(rest_of(other), rest_of(batches))
 

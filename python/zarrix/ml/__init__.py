@@ -25,6 +25,7 @@ from zarrix.ml._loading.plan import Plan
 from zarrix.ml._loading.preview import Preview
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.csr import CSR
+from zarrix.ml._reading.encoded import EncodedBlocks, read_encoded
 from zarrix.ml._reading.fields import Field
 from zarrix.ml._reading.files import Files
 from zarrix.ml._reading.stats import Stats
@@ -39,6 +40,7 @@ __all__ = [
     "Batch",
     "Clips",
     "Crops",
+    "EncodedBlocks",
     "Field",
     "Files",
     "Grid",
@@ -54,6 +56,7 @@ __all__ = [
     "foreground",
     "fraction",
     "headspace",
+    "read_encoded",
     "weights",
 ]
 

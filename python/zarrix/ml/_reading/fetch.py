@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from zarrix.ml._reading.csr import CSR
 from zarrix.ml._reading.csr_reading import RowRequest, read_rows
 from zarrix.ml._reading.fields import Column
 from zarrix.ml._reading.files import Files
-from zarrix.ml._reading.parts import Part, Windows, parts_of, read_parts
+from zarrix.ml._reading.parts import Part, parts_of, read_parts
 from zarrix.ml._staging.staged_array import StagedArray
 
 __all__ = [
@@ -156,8 +157,10 @@ def fetch(
     before how many of them each entry has. ``threads`` work on the call; 0 is as many as on every
     other one.
     """
-    parts: list[Part] = []
-    sparse, counts = [], []
+    native: list[Any] = []
+    numbers, sparse, counts = [], [], []
+    # Those of staged arrays, by their place among the native ones.
+    parts: dict[int, Part] = {}
     for number, entry in enumerate(entries):
         array, padding, conversion, shape, dtype, is_native, staged = entry.source
         if is_native:
@@ -167,25 +170,35 @@ def fetch(
             if metadata.shape != shape or metadata.dtype != dtype:
                 _check_changed(entry)
             padding = padding if entry.border == "pad" else None
-            windows = Windows(entry.starts, entry.out, entry.border, padding, conversion)
+            whole = (snapshot.io, entry.starts, entry.out, entry.border, padding, conversion)
             if staged is None or metadata is not staged.metadata:
-                parts.append(Part(number, 0, windows, snapshot.io, None))
+                native.append(whole)
+                numbers.append(number)
             else:
-                parts += parts_of(number, windows, snapshot.io, staged, cancel, threads)
+                for part in parts_of(number, whole, staged, cancel, threads):
+                    parts[len(native)] = part
+                    native.append(part.native())
+                    numbers.append(number)
         elif isinstance(array, CSR):
             sparse.append(number)
         elif isinstance(array, Files):
             _read_files(entry, number, tolerate, threads)
         else:
             _read_alone(entry, cancel)
-        counts.append(len(parts))
+        if planned is not None:
+            counts.append(len(native))
     if sparse:
         _read_sparse(entries, sparse, cancel, tolerate, threads)
     if planned is not None:
         planned(counts)
-    for failure in read_parts(parts, tolerate is not None, cancel, progress, threads):
+    read = partial(_engine.read_many, cancel=cancel, progress=progress, threads=threads)
+    # With ``progress`` batches are delivered meanwhile: what a stage cannot give is an error.
+    is_checked = bool(parts) and progress is None
+    read = partial(read_parts, parts, read) if is_checked else read
+    for place, window, key, error in read(native, tolerate=tolerate is not None):
         if tolerate is not None:
-            tolerate(Damage(*failure))
+            first = parts[place].first if place in parts else 0
+            tolerate(Damage(numbers[place], first + window, key, error))
 
 
 def _check_changed(entry: Entry) -> None:

@@ -2,112 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zarrix import _engine
-from zarrix._array.conversion import NativeConversion
 from zarrix._errors import CallCancelledError, ZarrixError
 from zarrix.ml._order.random import Ints
 from zarrix.ml._staging.staged_array import SOURCE, StagedArray
 
-__all__ = ["Part", "Windows", "parts_of", "read_parts"]
+__all__ = ["Part", "parts_of", "read_parts"]
 
 # Entries whose windows touch more units are read from their source.
 _MOST_UNITS = 1 << 20
 
 
-class Windows(NamedTuple):
-    """Some windows of an array, and how they become values of a batch."""
-
-    starts: Ints
-    out: Any
-    border: str
-    padding: bytes | None
-    conversion: NativeConversion | None
-
-    def part(self, begin: int, end: int) -> Windows:
-        return self._replace(starts=self.starts[begin:end], out=self.out[begin:end])
-
-
 class Part(NamedTuple):
-    """Consecutive windows of an entry, from number ``first`` on, and the array they are read from.
+    """Consecutive windows of an entry, from number ``first`` on, as `_engine.read_many` takes them.
 
-    ``staged`` is where that is not the source, and ``source`` is the source.
+    They are read from ``io``: that of ``staged``, or ``source``.
     """
 
     entry: int
     first: int
-    windows: Windows
     io: _engine.ArrayIO
+    starts: Ints
+    out: Any
+    #: Border, padding and conversion.
+    rest: tuple[Any, ...]
+    source: _engine.ArrayIO
     staged: StagedArray | None
-    source: _engine.ArrayIO | None = None
 
     def native(self) -> tuple[Any, ...]:
-        starts, out, border, padding, conversion = self.windows
-        return self.io, starts, out, border, padding, conversion
+        return self.io, self.starts, self.out, *self.rest
 
-    def from_source(self) -> Part:
-        """The same windows, read from the source."""
-        if self.source is None:
-            return self
-        return self._replace(io=self.source, staged=None, source=None)
+    def note_damage(self, window: int) -> None:
+        """Let the stage drop what it has of a window."""
+        if self.staged is not None:
+            starts = self.starts[window : window + 1]
+            self.staged.damaged(units_of(self.staged, starts, self.out.shape[1:])[0])
+
+    def from_source(self) -> tuple[Any, ...]:
+        return self.source, self.starts, self.out, *self.rest
 
 
 def parts_of(
-    entry: int,
-    windows: Windows,
-    source: _engine.ArrayIO,
-    staged: StagedArray,
-    cancel: Any = None,
-    threads: int = 0,
+    entry: int, whole: tuple[Any, ...], staged: StagedArray, cancel: Any, threads: int
 ) -> list[Part]:
     """An entry in parts: from the stage what it has, where it can be staged now, or else from the
     source.
     """
-    whole = [Part(entry, 0, windows, source, None)]
-    if not len(windows.starts):
-        return whole
-    units, owners = units_of(staged, windows)
+    source, starts, out, *rest = whole
+    alone = [Part(entry, 0, source, starts, out, tuple(rest), source, None)]
+    if not len(starts):
+        return alone
+    units, owners = units_of(staged, starts, out.shape[1:])
     if units is None:
-        return whole
+        return alone
     try:
         layers = staged.layers_of(units, cancel, threads)
     except OSError:
         # The folder of the stage is gone, or its disk fails.
         staged.forget()
-        return whole
+        return alone
     of_windows = _of_windows(layers, owners)
-    if windows.border == "reflect":
-        of_windows[_are_leaving(staged, windows)] = SOURCE
-    if (of_windows == of_windows[0]).all():
-        bounds = [0, len(of_windows)]
-    else:
-        changes = np.flatnonzero(of_windows[1:] != of_windows[:-1]) + 1
-        bounds = [0, *changes.tolist(), len(of_windows)]
+    if rest[0] == "reflect":
+        ends = starts + np.array(out.shape[1:], np.int64)
+        is_leaving = (starts < 0) | (ends > np.array(staged.metadata.shape))
+        of_windows[is_leaving.any(axis=1)] = SOURCE
+    changes = np.flatnonzero(of_windows[1:] != of_windows[:-1]) + 1
     parts = []
-    for begin, end in pairwise(bounds):
-        layer, some = int(of_windows[begin]), windows.part(begin, end)
-        if layer == SOURCE:
-            parts.append(Part(entry, begin, some, source, None))
-        else:
-            staged.windows += end - begin
-            parts.append(Part(entry, begin, some, staged.io(layer), staged, source))
+    for begin, end in pairwise([0, *changes.tolist(), len(of_windows)]):
+        layer = int(of_windows[begin])
+        is_staged = layer != SOURCE
+        io = staged.io(layer) if is_staged else source
+        part = alone[0]._replace(first=begin, io=io, starts=starts[begin:end], out=out[begin:end])
+        parts.append(part._replace(staged=staged if is_staged else None))
+        staged.windows += (end - begin) * is_staged
     return parts
 
 
-def units_of(staged: StagedArray, windows: Windows) -> tuple[Any, Any]:
+def units_of(staged: StagedArray, starts: Ints, window: tuple[int, ...]) -> tuple[Any, Any]:
     """The different units that windows touch; and for each window the places of its units among
     them, -1 where it has fewer than others. None if there are too many.
     """
     unit = np.array(staged.layout.unit, np.int64)
     counts = np.array(staged.layout.counts, np.int64)
     shape = np.array(staged.metadata.shape, np.int64)
-    low = np.clip(windows.starts, 0, shape - 1) // unit
-    ends = windows.starts + np.array(windows.out.shape[1:], np.int64)
+    low = np.clip(starts, 0, shape - 1) // unit
+    ends = starts + np.array(window, np.int64)
     high = np.clip(ends - 1, 0, shape - 1) // unit
     reach = (high - low).max(axis=0) + 1
     if float(np.prod(reach.astype(float))) * len(low) > _MOST_UNITS:
@@ -134,59 +119,40 @@ def _of_windows(layers: Any, owners: Any) -> Any:
     return np.where((each == each[:, :1]).all(axis=1), each[:, 0], SOURCE)
 
 
-def _are_leaving(staged: StagedArray, windows: Windows) -> Any:
-    ends = windows.starts + np.array(windows.out.shape[1:], np.int64)
-    return ((windows.starts < 0) | (ends > np.array(staged.metadata.shape))).any(axis=1)
-
-
 def read_parts(
-    parts: Sequence[Part],
-    tolerates: bool,
-    cancel: Any,
-    progress: Any,
-    threads: int,
-) -> list[tuple[int, int, str | None, Exception]]:
-    """Read parts by one call of the engine; what is damaged, if that is tolerated.
+    parts: dict[int, Part], read: Callable[..., list[Any]], native: list[Any], *, tolerate: bool
+) -> list[Any]:
+    """Read entries, of which some are parts, by one call; what is damaged, if that is tolerated.
 
     What a stage has and cannot give, because it is damaged or gone, is read from the source by a
-    second call. With ``progress`` it is an error instead: entries were delivered meanwhile.
+    second call.
     """
-    has_staged = progress is None and any(part.staged is not None for part in parts)
-    native: list[Any] = [part.native() for part in parts]
     try:
-        failures = _engine.read_many(
-            native,
-            tolerate=tolerates or has_staged,
-            cancel=cancel,
-            progress=progress,
-            threads=threads,
-        )
+        failures = read(native, tolerate=True)
     except CallCancelledError:
         raise
     except (ZarrixError, OSError):
         # The files of a stage may be removed at any time; errors of a source come again.
-        if not has_staged:
-            raise
-        for part in parts:
+        sources = list(native)
+        for place, part in parts.items():
+            sources[place] = part.from_source()
             if part.staged is not None:
                 part.staged.forget()
-        sources = [part.from_source() for part in parts]
-        return read_parts(sources, tolerates, cancel, progress, threads)
-    damaged = [failure for failure in failures if parts[failure[0]].staged is not None]
-    failures = [failure for failure in failures if parts[failure[0]].staged is None]
-    if failures and not tolerates:
-        raise failures[0][3]
-    found = [(parts[n].entry, parts[n].first + w, key, error) for n, w, key, error in failures]
-    if damaged:
-        again = [_instead(parts[number], window) for number, window, _, _ in damaged]
-        found += read_parts(again, tolerates, cancel, progress, threads)
+        return read(sources, tolerate=tolerate)
+    found, again = [], []
+    for place, window, key, error in failures:
+        if place not in parts or parts[place].staged is None:
+            found.append((place, window, key, error))
+            continue
+        part = parts[place]
+        part.note_damage(window)
+        alone = part._replace(
+            starts=part.starts[window : window + 1], out=part.out[window : window + 1]
+        )
+        again.append((place, window, alone.from_source()))
+    if found and not tolerate:
+        raise found[0][3]
+    if again:
+        more = read([one for _, _, one in again], tolerate=tolerate)
+        found += [(*again[number][:2], key, error) for number, _, key, error in more]
     return found
-
-
-def _instead(part: Part, window: int) -> Part:
-    """A damaged window of a stage, to be read from the source."""
-    alone = part.windows.part(window, window + 1)
-    if part.staged is not None:
-        units, _ = units_of(part.staged, alone)
-        part.staged.damaged(units)
-    return part.from_source()._replace(first=part.first + window, windows=alone)
