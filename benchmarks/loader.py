@@ -10,6 +10,10 @@ Processor time and memory are those of all processes of a contender.
 
     python -m benchmarks.loader --rows A,C --rounds 3 --peers .../bin/python --folder data
 
+Each run is stored in ``--runs`` as it ends, a line of JSON for each; a run that is there is not
+repeated, so that what was interrupted goes on. ``--quick`` has the rows A, B+, V, K and W, two
+rounds of a second, and five contenders: at most 15 minutes.
+
 ``--peers`` is a Python with the packages that are compared, ``--zarr2`` one with torch and
 zarr-python 2.18; a contender whose package is not there is left out, and the output says so. Data
 are made in ``--folder`` once. ``--step sleep`` simulates a training step of 1.25 times the floor's
@@ -38,11 +42,12 @@ import numpy as np
 import zarrix as zarr
 
 from benchmarks import loader_fields, loader_peers, loader_pictures, loader_sparse, loader_zarr
-from benchmarks.loader_data import ROWS, made
+from benchmarks.loader_data import QUICK, ROWS, made
 
 ROOT = Path(__file__).parents[1]
 # A step of training takes so many times as long as the floor of its batch.
 STEP = 1.25
+QUICK_CONTENDERS = ("zarrix", "zarrix, stage", "floor", "tensorstore", "tensorstore, cache")
 
 
 def contenders_of(name: str) -> dict[str, tuple[Any, tuple[int, ...]]]:
@@ -54,7 +59,7 @@ def contenders_of(name: str) -> dict[str, tuple[Any, tuple[int, ...]]]:
     if name.startswith("H"):
         return loader_pictures.CONTENDERS
     found = dict(loader_zarr.ON_DISK)
-    if name == "B":
+    if name in ("B", "B+", "V", "K", "W"):
         # It does not read Zarr v3.
         del found["zarr 2.18"]
     if name == "C":
@@ -211,7 +216,11 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
     for number in range(options.rounds):
         for contender in contenders:
             for workers in counts[contender]:
-                result = launched(name, contender, workers, folder, options, more)
+                run = f"{name}; {contender}; {workers}; {number}; {options.step}"
+                result = stored(run, options.runs)
+                if result is None:
+                    result = launched(name, contender, workers, folder, options, more)
+                    store(run, result, options.runs)
                 if result is not None:
                     results.setdefault((contender, workers), []).append(result)
                     if options.verbose:
@@ -223,6 +232,21 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
     if len(checks) > 1:
         raise SystemExit(f"row {name}: first batches differ: {checks}")
     return list(lines_of(name, contenders, counts, results))
+
+
+def stored(run: str, runs: str | None) -> dict[str, Any] | None:
+    """The figures of a run that ended before, if it did."""
+    if runs is None or not Path(runs).exists():
+        return None
+    lines = [json.loads(line) for line in Path(runs).read_text(encoding="utf-8").splitlines()]
+    found = [line["figures"] for line in lines if line["run"] == run]
+    return found[-1] if found else None
+
+
+def store(run: str, figures: dict[str, Any] | None, runs: str | None) -> None:
+    if runs is not None and figures is not None:
+        with Path(runs).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"run": run, "figures": figures}) + "\n")
 
 
 def best_of(contender: str, results: dict[tuple[str, int], list[dict[str, Any]]]) -> Any:
@@ -298,7 +322,9 @@ def main() -> None:
         print(json.dumps(found))
         return
     parser = argparse.ArgumentParser(description="Loaders side by side.")
-    parser.add_argument("--rows", default=",".join(ROWS), help="which rows, such as A,C")
+    parser.add_argument("--rows", default="", help="which rows, such as A,C; all when omitted")
+    parser.add_argument("--quick", action="store_true", help="a few rows, at most 15 minutes")
+    parser.add_argument("--runs", default=None, help="a file of runs, which goes on from there")
     parser.add_argument("--only", default="", help="which contenders, such as 'zarrix;floor'")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each in a round, at least")
@@ -308,10 +334,14 @@ def main() -> None:
     parser.add_argument("--step", default="", choices=("", "sleep", "busy"))
     parser.add_argument("--verbose", action="store_true", help="print each run, and what failed")
     options = parser.parse_args()
+    if options.quick:
+        options.rounds, options.seconds = 2, 1.0
+        options.only = options.only or ";".join(QUICK_CONTENDERS)
+    rows = options.rows or ",".join(QUICK if options.quick else ROWS)
     with contextlib.ExitStack() as stack:
         folder = options.folder or stack.enter_context(tempfile.TemporaryDirectory())
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name in options.rows.split(","):
+        for name in rows.split(","):
             race(name, Path(folder), options)
 
 

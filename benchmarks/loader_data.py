@@ -242,6 +242,68 @@ def pictures(path: Path) -> ml.Crops:
     return ml.Crops({"x": z}, dims="tyxc", size={"y": CROP, "x": CROP}, per_item=4)
 
 
+def close_clips(path: Path) -> ml.Clips:
+    """Clips of which each frame is in eight."""
+    z = zarr.open_array(path, mode="r")
+    return ml.Clips({"x": z}, dims="tcyx", frames=16, stride=2, size={"y": 128, "x": 128})
+
+
+def make_volume(path: Path) -> None:
+    z = zarr.create_array(
+        path,
+        shape=(384, 384, 384),
+        chunks=(32, 32, 32),
+        shards=(128, 128, 128),
+        dtype="u2",
+        compressors=zarr.codecs.ZstdCodec(level=3),
+    )
+    plane = textured((384, 384)).astype("u2")
+    for begin in range(0, 384, 128):
+        z[begin : begin + 128] = (
+            plane * 3 + np.arange(begin, begin + 128, dtype="u2")[:, None, None]
+        )
+
+
+def patches(path: Path) -> ml.Crops:
+    z = zarr.open_array(path, mode="r")
+    return ml.Crops({"x": z}, dims="zyx", size={"z": 64, "y": 64, "x": 64}, per_item=400)
+
+
+def make_vectors(path: Path) -> None:
+    """Rows of 4 KB, which are read at random from chunks of 1 MB."""
+    z = zarr.create_array(
+        path,
+        shape=(100_000, 1024),
+        chunks=(256, 1024),
+        dtype="f4",
+        compressors=zarr.codecs.ZstdCodec(level=3),
+    )
+    some = np.round(np.random.default_rng(SEED).standard_normal((2000, 1024)), 1).astype("f4")
+    for begin in range(0, 100_000, 2000):
+        z[begin : begin + 2000] = some + np.float32(begin)
+
+
+def make_audio(path: Path) -> None:
+    """An hour of 16 kHz, in chunks of 8 seconds."""
+    z = zarr.create_array(
+        path,
+        shape=(57_600_000,),
+        chunks=(128_000,),
+        dtype="i2",
+        compressors=zarr.codecs.BloscCodec(cname="zstd", clevel=3, shuffle="shuffle"),
+    )
+    random = np.random.default_rng(SEED)
+    for begin in range(0, 57_600_000, 5_760_000):
+        time = np.arange(begin, begin + 5_760_000)
+        tone = 8000 * np.sin(time / 37) * np.sin(time / 9001)
+        z[begin : begin + 5_760_000] = (tone + random.normal(0, 30, len(time))).astype("i2")
+
+
+def audio(path: Path) -> ml.Clips:
+    z = zarr.open_array(path, mode="r")
+    return ml.Clips({"x": z}, dims="t", time="t", frames=16_000, stride=4_000)
+
+
 ROWS = {
     "A": Row(
         "crops of three fields, full",
@@ -260,6 +322,10 @@ ROWS = {
         lambda path, **there: scenes(path, 8, **there),
     ),
     "B": Row("clips of 16 frames, sharded", 8, "full", "video.zarr", make_video, video),
+    "B+": Row("clips that overlap by 14 frames", 8, "full", "video.zarr", make_video, close_clips),
+    "V": Row("64^3 patches from shards, full", 4, "full", "volume.zarr", make_volume, patches),
+    "K": Row("rows of 4 KB, full", 256, "full", "vectors.zarr", make_vectors, rows),
+    "W": Row("windows of 16,000 samples, full", 32, "full", "audio.zarr", make_audio, audio),
     "C": Row("rows of 12 KB, block", 256, "block", "rows.zarr", make_rows, rows),
     "D1": Row(
         "4 steps of 4 fields, one a chunk",
@@ -296,6 +362,10 @@ ROWS = {
     ),
     "F": Row("rows of 256 bytes in memory, block", 256, "block", "small.npy", make_small, small),
 }
+
+
+# The rows of the quick form.
+QUICK = ("A", "B+", "V", "K", "W")
 
 
 def made(name: str, folder: Path) -> Path:

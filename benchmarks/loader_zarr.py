@@ -16,6 +16,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ from zarrix.ml._order.visits import Visits
 from benchmarks.loader_data import SEED, Row
 
 CPUS = 2
+
+
+# The memory of a loader by default.
+CACHE_BYTES = 512 << 20
 
 
 class Windows:
@@ -102,14 +107,33 @@ def fused_array(source: Any) -> Any:
 class TensorStoreArray:
     """An array of TensorStore whose items are values."""
 
+    #: What of decoded chunks is kept, by all arrays of a process.
+    context: Any = None
+
     def __init__(self, path: str) -> None:
         tensorstore = importlib.import_module("tensorstore")
         driver = "zarr3" if Path(path, "zarr.json").exists() else "zarr"
         spec = {"driver": driver, "kvstore": {"driver": "file", "path": path}}
-        self.array = tensorstore.open(spec, read=True).result()
+        options = {}
+        if self.context is not None:
+            # Cached chunks are used without a look at their files, as with `frozen=True`.
+            spec["recheck_cached_data"] = "open"
+            options["context"] = self.context
+        self.array = tensorstore.open(spec, read=True, **options).result()
 
     def __getitem__(self, key: Any) -> Any:
         return self.array[key].read().result()
+
+
+class CachedTensorStoreArray(TensorStoreArray):
+    """The same with a cache of as many bytes as a loader of zarrix has by default."""
+
+    def __init__(self, path: str) -> None:
+        tensorstore = importlib.import_module("tensorstore")
+        if CachedTensorStoreArray.context is None:
+            limit = {"cache_pool": {"total_bytes_limit": CACHE_BYTES}}
+            CachedTensorStoreArray.context = tensorstore.Context(limit)
+        super().__init__(path)
 
 
 class ZarristaArray:
@@ -157,12 +181,30 @@ def with_data_loader(open_array: Callable[[Any], Any], start: str | None) -> Any
     return batches
 
 
-def of_tensorstore(row: Row, path: Path, workers: int) -> Iterator[Any]:
+def of_zarrix_stage(row: Row, path: Path, workers: int) -> Iterator[Any]:
+    """The same with decoded chunks on disk, which the first epoch of the first run stages."""
+    stage = path.with_suffix(".stage")
+    stage.mkdir(exist_ok=True)
+    loader = ml.Loader(
+        row.dataset(path), row.batch_size, shuffle=row.shuffle, seed=SEED, frozen=True,
+        stage=ml.Stage(stage, max_bytes="20 GB"),
+    )  # fmt: skip
+    for _ in loader:
+        pass
+    loader.set_epoch(0)
+    yield None
+    while True:
+        yield from loader
+
+
+def of_tensorstore(
+    row: Row, path: Path, workers: int, opened: Any = TensorStoreArray
+) -> Iterator[Any]:
     """Futures in this process; those of the next batch are there before one is awaited."""
 
     def epochs() -> Iterator[tuple[Windows, range]]:
         for epoch in itertools.count():
-            windows = Windows(row, path, epoch, TensorStoreArray)
+            windows = Windows(row, path, epoch, opened)
             windows.open()
             for batch in windows.batches():
                 yield windows, batch
@@ -328,11 +370,13 @@ SWEPT = (0, 1, 2)
 # Name: how it is made, and the numbers of workers that are tried.
 ON_DISK: dict[str, tuple[Any, tuple[int, ...]]] = {
     "zarrix": (of_zarrix, (0,)),
+    "zarrix, stage": (of_zarrix_stage, (0,)),
     "floor": (of_floor, (0,)),
     "zarr 3": (with_data_loader(zarr_array, "spawn"), SWEPT),
     "zarr 3 fused": (with_data_loader(fused_array, "spawn"), SWEPT),
     "zarr 2.18": (with_data_loader(zarr_array, "fork"), SWEPT),
     "tensorstore": (of_tensorstore, (0,)),
+    "tensorstore, cache": (partial(of_tensorstore, opened=CachedTensorStoreArray), (0,)),
     "tensorstore, workers": (with_data_loader(TensorStoreArray, "spawn"), (1, 2)),
     "zarrista": (in_threads(ZarristaArray), (1, 2)),
 }

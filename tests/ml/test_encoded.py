@@ -191,7 +191,7 @@ def test_missing_chunks_are_the_fill_value() -> None:
 
 @pytest.mark.parametrize("name", ["zstd", "lz4", "zlib", "gzip", "blosc lz4 1", "blosc zlib 2"])
 def test_damaged_chunks_lead_nowhere_outside(name: str) -> None:
-    """The table never names bytes that are not there, whatever the chunk says."""
+    """The table never names bytes that are not there, for any damage of a chunk."""
     random = np.random.default_rng(3)
     z = LAYOUTS[name][0](VALUES)
     key = "0.0.0"
