@@ -59,7 +59,7 @@ def contenders_of(name: str) -> dict[str, tuple[Any, tuple[int, ...]]]:
     if name.startswith("H"):
         return loader_pictures.CONTENDERS
     found = dict(loader_zarr.ON_DISK)
-    if name in ("B", "B+", "V", "K", "W"):
+    if name in ("B", "B+", "V"):
         # It does not read Zarr v3.
         del found["zarr 2.18"]
     if name == "C":

@@ -271,12 +271,12 @@ def patches(path: Path) -> ml.Crops:
 
 def make_vectors(path: Path) -> None:
     """Rows of 4 KB, which are read at random from chunks of 1 MB."""
-    z = zarr.create_array(
-        path,
+    z = zarr.create(
         shape=(100_000, 1024),
         chunks=(256, 1024),
         dtype="f4",
-        compressors=zarr.codecs.ZstdCodec(level=3),
+        compressor=zarr.Zstd(level=3),
+        store=str(path),
     )
     some = np.round(np.random.default_rng(SEED).standard_normal((2000, 1024)), 1).astype("f4")
     for begin in range(0, 100_000, 2000):
@@ -285,12 +285,12 @@ def make_vectors(path: Path) -> None:
 
 def make_audio(path: Path) -> None:
     """An hour of 16 kHz, in chunks of 8 seconds."""
-    z = zarr.create_array(
-        path,
+    z = zarr.create(
         shape=(57_600_000,),
         chunks=(128_000,),
         dtype="i2",
-        compressors=zarr.codecs.BloscCodec(cname="zstd", clevel=3, shuffle="shuffle"),
+        compressor=zarr.Blosc(cname="zstd", clevel=3, shuffle=1),
+        store=str(path),
     )
     random = np.random.default_rng(SEED)
     for begin in range(0, 57_600_000, 5_760_000):
@@ -324,7 +324,7 @@ ROWS = {
     "B": Row("clips of 16 frames, sharded", 8, "full", "video.zarr", make_video, video),
     "B+": Row("clips that overlap by 14 frames", 8, "full", "video.zarr", make_video, close_clips),
     "V": Row("64^3 patches from shards, full", 4, "full", "volume.zarr", make_volume, patches),
-    "K": Row("rows of 4 KB, full", 256, "full", "vectors.zarr", make_vectors, rows),
+    "K": Row("rows of 4 KB, full", 64, "full", "vectors.zarr", make_vectors, rows),
     "W": Row("windows of 16,000 samples, full", 32, "full", "audio.zarr", make_audio, audio),
     "C": Row("rows of 12 KB, block", 256, "block", "rows.zarr", make_rows, rows),
     "D1": Row(
