@@ -76,6 +76,10 @@ def test_sparse_arrays_of_any_shape_are_bounded() -> None:
             for sel in SELECTIONS
         ]
         requests += [("overview", {"path": path, "sel": sel, "axes": last}) for sel in SELECTIONS]
+        if axes > 2:
+            depth = {"path": path, "axes": last, "along": str(axes - 3)}
+            corner = ",".join(["0"] * (axes - 3) + [":2", ":4", ":4"])
+            requests += [("projection", {**depth, "sel": sel}) for sel in (*SELECTIONS, corner)]
         requests += [("value", {"path": path, "index": sel}) for sel in SELECTIONS]
         zeros = ",".join("0" * axes)
         requests += [("series", {"path": path, "axis": str(axes - 1), "index": zeros}),

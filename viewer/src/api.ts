@@ -292,6 +292,10 @@ export class Api {
     return asTile(await this.octets("overview", params, signal));
   }
 
+  async projection(params: Params, signal?: AbortSignal) {
+    return asTile(await this.octets("projection", params, signal));
+  }
+
   async crops(path: string, shape: string, n: number, seed: number) {
     return asTile(await this.octets("crops", { path, shape, n, seed }));
   }

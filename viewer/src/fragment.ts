@@ -2,6 +2,7 @@
 //
 // The token is never part of it: it is taken from the first address and cached for the tab.
 import type { Axes, Kind } from "./api";
+import type { OverState } from "./over";
 
 export interface PaneState {
   path: string;
@@ -15,7 +16,17 @@ export interface PaneState {
   raw?: boolean;
   upright?: boolean;
   channels?: Channel[];
+  /** The axis along which the largest, smallest or mean value is shown. */
+  projection?: Projection;
+  /** A second array in the picture. */
+  over?: OverState;
+  /** One of three planes through a point, with a view of its own. */
+  cross?: boolean;
+  view?: [number, number, number];
 }
+
+export const WAYS = ["max", "min", "mean"] as const;
+export interface Projection { axis: number; how: (typeof WAYS)[number] }
 
 interface Channel { active: boolean; color: string; gamma: number; range: [number, number] | null }
 
@@ -50,6 +61,10 @@ export function toFragment(state: State): string {
       const { y, x, c } = pane.axes;
       options.push(`axes:${y ?? ""}:${x ?? ""}:${c ?? ""}`);
     }
+    if (pane.projection) options.push(`along:${pane.projection.axis}:${pane.projection.how}`);
+    if (pane.over) options.push(`over:${pane.over.mode}:${pane.over.opacity}:${pane.over.outlines ? 1 : 0}:${encodeURIComponent(pane.over.path)}`);
+    if (pane.cross) options.push("cross");
+    if (pane.view) options.push(`view:${pane.view.map((part) => Number(part.toFixed(5))).join(":")}`);
     if (pane.field) options.push(`field:${pane.field}`);
     params.append("path", pane.path);
     params.append("as", options.join(";"));
@@ -73,16 +88,20 @@ export function fromFragment(fragment: string): State & { token: string | null }
     const index = Number(text.slice(end + 1));
     if (end > 0 && Number.isSafeInteger(index) && index >= 0) at[text.slice(0, end)] = index;
   }
-  const view = (params.get("view") ?? "").split(",").map(Number);
   return {
     token: params.get("token"),
     panes,
     at,
-    view: view.length === 3 && view.every((part) => Number.isFinite(part)) ? (view as [number, number, number]) : undefined,
+    view: viewOf((params.get("view") ?? "").split(",")),
     ...(params.get("grid") === "1" && { grid: true }),
     ...(params.get("missing") === "0" && { missing: false }),
     sel: params.get("sel") ?? undefined,
   };
+}
+
+function viewOf(parts: string[]): [number, number, number] | undefined {
+  const view = parts.map((part) => Number(part || Number.NaN));
+  return view.length === 3 && view.every((part) => Number.isFinite(part)) ? (view as [number, number, number]) : undefined;
 }
 
 function paneOf(path: string, options: string): PaneState {
@@ -101,6 +120,14 @@ function paneOf(path: string, options: string): PaneState {
     }
     if (name === "upright") pane.upright = value === "1";
     if (name === "field") pane.field = value;
+    if (name === "cross") pane.cross = true;
+    if (name === "along") {
+      const how = WAYS.find((one) => one === rest[1]);
+      const axis = Number(rest[0] || Number.NaN);
+      if (how && Number.isInteger(axis)) pane.projection = { axis, how };
+    }
+    if (name === "over") pane.over = overOf(rest);
+    if (name === "view") pane.view = viewOf(rest);
     if (name === "range") {
       const range = rest.map(Number);
       if (range.length === 2 && range.every((part) => Number.isFinite(part))) pane.range = range as [number, number];
@@ -111,6 +138,18 @@ function paneOf(path: string, options: string): PaneState {
     }
   }
   return pane;
+}
+
+function overOf([mode, opacity, outlines, path]: string[]): OverState | undefined {
+  const known = (["labels", "blink", "difference"] as const).find((one) => one === mode);
+  const part = Number(opacity || Number.NaN);
+  if (!known || !path || !(part >= 0 && part <= 1)) return undefined;
+  try {
+    return { mode: known, opacity: part, outlines: outlines === "1", path: decodeURIComponent(path) };
+  } catch {
+    // What is not the text of a path names none.
+    return undefined;
+  }
 }
 
 function channelOf([active, color, gamma, ...ends]: string[]): Channel | null {

@@ -26,7 +26,7 @@ export function titleOf(viewer: Viewer, pane: Pane): string {
     const label = labelAt(pane.labels.value?.[axis], index[axis]);
     return `${pane.dimension(axis)} ${label ?? index[axis]}`;
   });
-  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places].join(", ");
+  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places, pane.projected].filter(Boolean).join(", ");
 }
 
 const TITLE = 24;

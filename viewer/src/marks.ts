@@ -11,7 +11,7 @@ export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, vie
     for (const box of windows.boxes) outline(context, view, box, "#4cc9f0", 1);
   }
   const region = viewer.region.value;
-  if (region) {
+  if (region && isSamePlane(region.pane, pane)) {
     const { height, width } = region.pane.extent;
     const own = pane.extent;
     const box = {
@@ -23,7 +23,36 @@ export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, vie
     outline(context, view, box, region.pane === pane ? "#ffffff" : "#c0c0c0", 2);
   }
   drawScaleBar(context, view, pane, devicePixelRatio);
+  if (pane.cross) drawCross(context, view, viewer, pane);
   drawCursor(context, view, viewer, pane);
+}
+
+/** Whether a place of one pane is the same place of another one: of other planes of an array it is not. */
+function isSamePlane(one: Pane, other: Pane): boolean {
+  const [its, own] = [one.axes.value, other.axes.value];
+  return one === other || one.node !== other.node || (its.y === own.y && its.x === own.x);
+}
+
+/** Lines through the point that three planes share. */
+function drawCross(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {
+  const { y, x } = pane.axes.value;
+  if (y === undefined || x === undefined) return;
+  const index = viewer.indexOf(pane);
+  const { height, width } = pane.extent;
+  const area = onScreen(view, { y0: 0, y1: height, x0: 0, x1: width });
+  const place = onScreen(view, { y0: index[y], y1: index[y] + 1, x0: index[x], x1: index[x] + 1 });
+  const row = Math.floor(place.top + place.height / 2) + 0.5;
+  const column = Math.floor(place.left + place.width / 2) + 0.5;
+  for (const [colour, line] of [["rgba(0, 0, 0, 0.6)", 3], ["#ffd60a", 1]] as const) {
+    context.strokeStyle = colour;
+    context.lineWidth = line;
+    context.beginPath();
+    context.moveTo(area.left, row);
+    context.lineTo(area.left + area.width, row);
+    context.moveTo(column, area.top);
+    context.lineTo(column, area.top + area.height);
+    context.stroke();
+  }
 }
 
 // White with a dark border, which is seen on every picture.
@@ -104,7 +133,7 @@ function drawBroken(context: CanvasRenderingContext2D, view: Viewport, viewer: V
 
 function drawCursor(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {
   const cursor = viewer.cursor.value;
-  if (!cursor) return;
+  if (!cursor || !isSamePlane(cursor.pane, pane)) return;
   const { height, width } = pane.extent;
   const row = Math.min(height - 1, Math.floor(cursor.fy * height));
   const column = Math.min(width - 1, Math.floor(cursor.fx * width));

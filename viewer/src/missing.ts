@@ -19,7 +19,7 @@ export function missingOf(viewer: Viewer, pane: Pane, index: number[], again: ()
   if (y === undefined || x === undefined || node.shape.includes(0)) return null;
   // Planes through the same chunks have the same answer.
   const chunks = pane.otherAxes.map((axis) => chunkCuts(node.shape[axis], node.chunks[axis]).find(index[axis]));
-  const key = `${y},${x}:${chunks}`;
+  const key = `${y},${x}:${pane.projection.value?.axis}:${chunks}`;
   if (pane.storedKey !== key) {
     pane.storedKey = key;
     pane.storedFailed = false;
@@ -48,9 +48,12 @@ export function missingOf(viewer: Viewer, pane: Pane, index: number[], again: ()
   return missing;
 }
 
-/** A chunk of the plane is missing if it is so for any index of the other axes in the box (of channels). */
-export function missingGrid(runs: number[], sides: number[], y: number, x: number): Uint8Array {
-  const grid = new Uint8Array(sides[y] * sides[x]);
+/**
+ * A chunk of the plane is missing if it is so for any index of the other axes in the box (of channels);
+ * of a projection, if it is so for every one.
+ */
+export function missingGrid(runs: number[], sides: number[], y: number, x: number, isEvery = false): Uint8Array {
+  const counts = new Uint32Array(sides[y] * sides[x]);
   const strides: number[] = [];
   let stride = 1;
   for (let axis = sides.length - 1; axis >= 0; axis--) {
@@ -63,18 +66,19 @@ export function missingGrid(runs: number[], sides: number[], y: number, x: numbe
       for (let chunk = at; chunk < at + length; chunk++) {
         const row = Math.floor(chunk / strides[y]) % sides[y];
         const column = Math.floor(chunk / strides[x]) % sides[x];
-        grid[row * sides[x] + column] = 1;
+        counts[row * sides[x] + column]++;
       }
     }
     at += length;
   });
-  return grid;
+  const least = isEvery ? sides.reduce((a, b) => a * b, 1) / (counts.length || 1) : 1;
+  return Uint8Array.from(counts, (count) => (count >= least ? 1 : 0));
 }
 
 function fromRuns(pane: Pane, { box, runs, unit }: Stored, y: number, x: number): Missing | null {
   const { node } = pane;
   const sides = box.map(([begin, end]) => end - begin);
-  const grid = missingGrid(runs, sides, y, x);
+  const grid = missingGrid(runs, sides, y, x, pane.projection.value !== null);
   if (!grid.includes(1)) return null;
   const lengths = unit === "shard" && node.shards ? node.shards : node.chunks;
   const rows = chunkCuts(node.shape[y], lengths[y]);

@@ -2,28 +2,17 @@
 //
 // There are two canvases. The lower one has the picture alone, whose pixels tests compare with NumPy;
 // the upper one is drawn again for each movement of the pointer.
-import { type ArrayNode, type Axes, type Level, rebase, type Tile } from "./api";
+import type { Tile } from "./api";
 import { hatch } from "./hatching";
 import { drawMarks } from "./marks";
 import { missingOf } from "./missing";
 import { type Layout, type Look, paint } from "./paint/paint";
-import {
-  type Box, type Cuts, fitting, layoutOf, levelFor, onScreen, selection, tileCuts, tileSide, tilesIn, type Viewport,
-  visible,
-} from "./plane";
+import { type Box, fitting, layoutOf, onScreen, tilesIn, type Viewport, visible } from "./plane";
+import { type Placed, Placing } from "./placing";
 import { channelRange, rangeOf } from "./range";
+import type { Over } from "./over";
 import type { Pane, Viewer } from "./state";
-import type { Entry, Request } from "./tiles";
-
-interface Placed {
-  request: Request;
-  /** Where the tile lies, in elements of the plane (of level 0). */
-  box: Box;
-  axes: Axes;
-  components: number;
-  /** Elements of the plane for each of the tile. */
-  factor: { y: number; x: number };
-}
+import type { Entry } from "./tiles";
 
 /** A tile of the picture, and what is loaded of it. */
 interface Drawable {
@@ -31,16 +20,13 @@ interface Drawable {
   entry: Entry | undefined;
 }
 
-/** Larger parts of a plane than this many elements are drawn from an overview. */
-const DIRECT_ELEMENTS = 12 << 20;
-const OVERVIEW_SIDE = 1024;
-
 export class Picture {
   private frame = 0;
   private readonly lower: CanvasRenderingContext2D;
   private readonly upper: CanvasRenderingContext2D;
-  /** Facts of the arrays of levels, for their chunks. */
-  private readonly levels = new Map<string, ArrayNode>();
+  private readonly placing: Placing;
+  /** Of the second array, where there is one. */
+  private over: { pane: Pane; placing: Placing } | null = null;
   /** How many pictures were drawn, for the count of frames a second. */
   drawn = 0;
   /** The index whose picture is complete on the screen. */
@@ -54,6 +40,7 @@ export class Picture {
     /** Called after each picture, to draw what surrounds it. */
     private readonly onDrawn: (view: Viewport) => void,
   ) {
+    this.placing = new Placing(viewer, pane, () => this.schedule());
     this.lower = canvas.getContext("2d") as CanvasRenderingContext2D;
     this.upper = overlay.getContext("2d") as CanvasRenderingContext2D;
   }
@@ -76,7 +63,7 @@ export class Picture {
   viewport(): Viewport {
     const { height, width } = this.canvas;
     const plane = this.pane.extent;
-    const view = this.viewer.view.value;
+    const view = this.viewer.viewOf(this.pane).value;
     const scale = view ? (view[2] * devicePixelRatio) / plane.width : fitting(plane.height, plane.width, height, width);
     const [cx, fraction] = view ?? [0.5, 0.5];
     const flip = this.pane.flipped.value ? plane.height : 0;
@@ -91,128 +78,32 @@ export class Picture {
     };
   }
 
-  /** The tiles that are seen at an index, in reading order. */
-  placed(index: number[], view: Viewport): Placed[] {
-    const { pane } = this;
-    const { node } = pane;
-    const axes = pane.axes.value;
-    const { height, width } = pane.extent;
-    const box = visible(view, height, width);
-    const level = levelFor(node, axes, view.scale);
-    const source = level ? this.levels.get(level.path) : node;
-    if (level && !source) {
-      this.fetchLevel(level);
-      return [];
+  /** The tiles of both arrays at an index. */
+  private both(index: number[], view: Viewport): Placed[] {
+    return [...this.placing.placed(index, view), ...this.placedAbove(index, view)];
+  }
+
+  /** The tiles of the second array, at the places of the plane. */
+  private placedAbove(index: number[], view: Viewport): Placed[] {
+    const above = this.pane.over.value;
+    if (!above || above.mode === "difference") return [];
+    if (this.over?.pane !== above.pane) {
+      this.over = { pane: above.pane, placing: new Placing(this.viewer, above.pane, () => this.schedule()) };
     }
-    if (!source || axes.y === undefined || axes.x === undefined) return [];
-    const factorY = height / source.shape[axes.y];
-    const factorX = width / source.shape[axes.x];
-    const rows = this.cuts(source, axes.y);
-    const columns = this.cuts(source, axes.x);
-    const inLevel = {
-      y0: Math.floor(box.y0 / factorY),
-      y1: Math.min(source.shape[axes.y], Math.ceil(box.y1 / factorY)),
-      x0: Math.floor(box.x0 / factorX),
-      x1: Math.min(source.shape[axes.x], Math.ceil(box.x1 / factorX)),
-    };
-    const elements = (inLevel.y1 - inLevel.y0) * (inLevel.x1 - inLevel.x0) * pane.channelCount;
-    const at = index.map((value, axis) =>
-      Math.min(source.shape[axis] - 1, Math.floor((value * source.shape[axis]) / node.shape[axis])),
-    );
-    if (elements > DIRECT_ELEMENTS && view.scale < 1) {
-      return this.overviews(source, at, inLevel, { factorY, factorX }, axes);
-    }
-    return tilesIn(inLevel, rows, columns).map((tile) => ({
-      request: this.tileRequest(source, selection(source.shape.length, axes, at, tile)),
-      box: scaled(tile, factorY, factorX, height, width),
-      axes,
-      components: pane.node.components,
-      factor: { y: factorY, x: factorX },
-    }));
-  }
-
-  private cuts(node: ArrayNode, axis: number): Cuts {
-    return tileCuts(node.shape[axis], node.chunks[axis], tileSide(this.pane.channelCount));
-  }
-
-  private fetchLevel(level: Level): void {
-    this.viewer
-      .nodeAt(level.path)
-      .then((node) => {
-        if (node.kind === "array") this.levels.set(level.path, node);
-        this.schedule();
-      })
-      .catch((error: unknown) => this.viewer.report(error));
-  }
-
-  private get as(): "raw" | "label" | "cf" {
-    if (this.pane.kind.value === "labels") return "label";
-    return this.pane.decodes ? "cf" : "raw";
-  }
-
-  private tileRequest(node: ArrayNode, sel: string): Request {
-    const field = this.pane.field.value;
-    const as = this.as;
-    return {
-      key: `tile ${node.path} ${node.etag} ${field ?? ""} ${as} ${sel}`,
-      load: (api, signal) => api.tile(node.path, sel, field, as, signal).then((tile) => this.based(tile)),
-    };
-  }
-
-  // The first tile decides what the numbers of all are differences from.
-  private based(tile: Tile): Tile {
-    const { origin } = this.pane;
-    origin.value ??= tile.origin;
-    if (origin.value) rebase(tile, origin.value);
-    return tile;
-  }
-
-  // The whole plane first, and above it what is seen, which has more detail.
-  private overviews(
-    node: ArrayNode, at: number[], box: Box, { factorY, factorX }: { factorY: number; factorX: number }, axes: Axes,
-  ): Placed[] {
-    const height = node.shape[axes.y as number];
-    const width = node.shape[axes.x as number];
-    const whole = { y0: 0, y1: height, x0: 0, x1: width };
-    const boxes = [whole];
-    // Borders at multiples of an eighth of what is seen, so that a small movement asks for nothing new.
-    const step = 2 ** Math.ceil(Math.log2(Math.max(box.y1 - box.y0, box.x1 - box.x0) / 8));
-    const near = {
-      y0: Math.max(0, Math.floor(box.y0 / step) * step),
-      y1: Math.min(height, Math.ceil(box.y1 / step) * step),
-      x0: Math.max(0, Math.floor(box.x0 / step) * step),
-      x1: Math.min(width, Math.ceil(box.x1 / step) * step),
-    };
-    if ((near.y1 - near.y0) * 2 <= height || (near.x1 - near.x0) * 2 <= width) boxes.push(near);
-    const field = this.pane.field.value;
-    const as = this.as;
-    return boxes.map((part) => {
-      const sel = selection(node.shape.length, axes, at, part);
-      const params = { path: node.path, sel, axes: `${axes.y},${axes.x}`, side: OVERVIEW_SIDE, field, as };
-      return {
-        request: {
-          key: `overview ${node.etag} ${JSON.stringify(params)}`,
-          load: (api, signal) => api.overview(params, signal).then((tile) => this.based(tile)),
-        },
-        box: scaled(part, factorY, factorX, this.pane.extent.height, this.pane.extent.width),
-        axes,
-        components: this.pane.node.components,
-        factor: { y: factorY, x: factorX },
-      };
-    });
+    return this.over.placing.placed(above.indexOf(index), view, this.pane.extent);
   }
 
   /** Whether all tiles of a frame are there. Failed ones count, so that play goes on. */
   has(index: number[]): boolean {
-    const placed = this.placed(index, this.viewport());
+    const placed = this.both(index, this.viewport());
     return placed.length > 0 && placed.every(({ request }) => this.viewer.tiles.has(request.key));
   }
 
   /** What is seen now, and then the frames of `ahead`. */
   want(ahead: number[][]): void {
     const view = this.viewport();
-    const now = this.placed(this.viewer.indexOf(this.pane), view);
-    const later = ahead.flatMap((index) => this.placed(index, view));
+    const now = this.both(this.viewer.indexOf(this.pane), view);
+    const later = ahead.flatMap((index) => this.both(index, view));
     this.viewer.tiles.want(this.pane, [...now, ...later].map(({ request }) => request));
   }
 
@@ -220,17 +111,22 @@ export class Picture {
     const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
-    const tiles = this.placed(index, view).map((place) => ({ place, entry: viewer.tiles.get(place.request.key) }));
-    const complete = tiles.length > 0 && tiles.every(({ entry }) => entry);
+    const loaded = (place: Placed) => ({ place, entry: viewer.tiles.get(place.request.key) });
+    const tiles = this.placing.placed(index, view).map(loaded);
+    const above = this.placedAbove(index, view).map(loaded);
+    const complete = tiles.length > 0 && [...tiles, ...above].every(({ entry }) => entry);
     const look = this.lookOf(tiles, complete);
+    const isSecond = pane.over.value?.mode === "blink" && pane.over.value.isSecond.value;
     this.clear(view);
     lower.imageSmoothingEnabled = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
-    this.drawTiles(view, tiles, look);
+    this.drawTiles(view, isSecond ? above : tiles, look);
+    if (pane.over.value?.mode === "labels") this.drawLabels(view, above, pane.over.value);
     this.drawMissing(view, index);
     this.drawMarks(view);
-    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
+    pane.message.value = [...tiles, ...above].flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
+    pane.every.value = Math.max(1, ...tiles.map(({ entry }) => Number(entry?.tile?.headers["x-zarrix-every"] ?? 1)));
     this.publish(view, index, look, complete);
     this.onDrawn(view);
     pane.ready.value = complete;
@@ -244,7 +140,7 @@ export class Picture {
     const look = { ...pane.look.value };
     if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || (pane.found.value !== null && !pane.perFrame.value)) return look;
-    const range = rangeOf(loadedOf(tiles), pane.kind.value);
+    const range = rangeOf(loadedOf(tiles), pane.kind.value, look.even);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
@@ -284,6 +180,13 @@ export class Picture {
       if (entry.canvas) this.drawTile(view, place, entry.tile, entry.canvas);
       this.drawDamage(view, place, entry.tile);
     }
+  }
+
+  /** Labels above the picture; nearest elements, because labels have no values between them. */
+  private drawLabels(view: Viewport, tiles: Drawable[], over: Over): void {
+    const fill = Math.round(over.opacity.value * 255);
+    this.lower.imageSmoothingEnabled = false;
+    this.drawTiles(view, tiles, { ...over.pane.look.value, kind: "labels", outlines: over.outlines.value, fill });
   }
 
   private drawTile(view: Viewport, place: Placed, tile: Tile | null, canvas: HTMLCanvasElement): void {
@@ -338,9 +241,12 @@ export class Picture {
       left: view.left,
       top: view.top,
       index,
+      axes: [pane.axes.value.y, pane.axes.value.x],
       range: look.range,
       path: pane.node.path,
       flipped: view.flip ? "1" : "0",
+      over: pane.over.value?.mode ?? "",
+      second: pane.over.value?.isSecond.value ? "1" : "0",
       labelled: pane.labels.value ? "1" : "0",
       stored: pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0",
       ready: complete ? "1" : "0",
@@ -422,13 +328,4 @@ function drawn(
   context.scale(1, -1);
   context.drawImage(canvas, left, top, width, height);
   context.restore();
-}
-
-function scaled(box: Box, factorY: number, factorX: number, height: number, width: number): Box {
-  return {
-    y0: box.y0 * factorY,
-    y1: Math.min(height, box.y1 * factorY),
-    x0: box.x0 * factorX,
-    x1: Math.min(width, box.x1 * factorX),
-  };
 }

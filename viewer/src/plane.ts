@@ -113,13 +113,13 @@ export function tilesIn(box: Box, rows: Cuts, columns: Cuts): Box[] {
   return tiles;
 }
 
-/** The text of a selection: `index` for axes that are not shown, ranges for y and x, all of c. */
-export function selection(rank: number, axes: Axes, index: number[], box: Box | null): string {
+/** The text of a selection: `index` for axes that are not shown, ranges for y and x, all of c and of `whole`. */
+export function selection(rank: number, axes: Axes, index: number[], box: Box | null, whole?: number): string {
   const items: string[] = [];
   for (let axis = 0; axis < rank; axis++) {
     if (axis === axes.y) items.push(box ? `${box.y0}:${box.y1}` : ":");
     else if (axis === axes.x) items.push(box ? `${box.x0}:${box.x1}` : ":");
-    else if (axis === axes.c) items.push(":");
+    else if (axis === axes.c || axis === whole) items.push(":");
     else items.push(String(index[axis] ?? 0));
   }
   return items.join(",");

@@ -3,8 +3,8 @@ import { type Kind, type Tile, toNumber } from "./api";
 import type { Layout } from "./paint/paint";
 import { asBits, numbersOf } from "./paint/values";
 
-/** From the smallest to the largest finite value of tiles; null where none has one. */
-export function rangeOf(tiles: { tile: Tile; layout: Layout }[], kind: Kind): [number, number] | null {
+/** From the smallest to the largest finite value of tiles, or as far on both sides of 0; null where none has one. */
+export function rangeOf(tiles: { tile: Tile; layout: Layout }[], kind: Kind, isEven = false): [number, number] | null {
   if (kind === "flow" || kind === "complex") {
     const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
     return largest < 0 ? null : [0, largest || 1];
@@ -17,6 +17,10 @@ export function rangeOf(tiles: { tile: Tile; layout: Layout }[], kind: Kind): [n
     high = Math.max(high, toNumber(tile.max));
   }
   if (low > high) return null;
+  if (isEven) {
+    const far = Math.max(Math.abs(low), Math.abs(high)) || 1;
+    return [-far, far];
+  }
   // A plane of one value: it is drawn dark, with a range above it.
   return low === high ? [low, low + 1] : [low, high];
 }

@@ -5,7 +5,9 @@ import {
   type Stored,
 } from "./api";
 import { Connection } from "./connection";
-import { fromFragment, type PaneState, parseSelection, type State } from "./fragment";
+import { fromFragment, type PaneState, parseSelection, type Projection, type State } from "./fragment";
+import { labelAt } from "./labels";
+import { type Mode, Over, type OverState } from "./over";
 import { MAPS } from "./paint/colours";
 import type { ChannelLook, Look } from "./paint/paint";
 import type { Transform } from "./paint/values";
@@ -37,6 +39,8 @@ export class Pane {
   readonly ready = signal(false);
   readonly message = signal("");
   readonly quality = signal("");
+  /** A projection reads only every n-th plane. */
+  readonly every = signal(1);
   /** Missing chunks look like stored ones, because the server has not said which they are. */
   readonly hidesMissing = signal(false);
   readonly stored: Signal<Stored | null> = signal(null);
@@ -49,6 +53,14 @@ export class Pane {
   readonly raw: Signal<boolean>;
   /** The user's choice of which way is up; undefined: north is, where that is known. */
   readonly upright: Signal<boolean | undefined> = signal(undefined);
+  /** The axis along which the largest, smallest or mean value is shown; null: one plane is. */
+  readonly projection: Signal<Projection | null>;
+  /** A second array in this picture. */
+  readonly over: Signal<Over | null> = signal(null);
+  /** One of three planes through a point: a click moves the point. */
+  readonly cross: boolean;
+  /** The view of one of three planes, which are not the same plane. */
+  readonly ownView: Signal<[number, number, number] | null>;
   /** Coordinates and arrays of the same scene, once they are known. */
   readonly related: Signal<Related | null> = signal(null);
 
@@ -67,6 +79,9 @@ export class Pane {
     this.scaleChosen = state.transform !== undefined || this.range.value !== null;
     this.outlines.value = state.outlines ?? false;
     this.raw = signal(state.raw ?? false);
+    this.cross = state.cross ?? false;
+    this.ownView = signal(state.view ?? null);
+    this.projection = signal(checkedProjection(state.projection, node, this.axes.value));
     this.upright.value = state.upright;
     const usual = usualChannels(node, this.axes.value);
     this.channels = signal(usual.map((channel, at) => ({ ...channel, ...state.channels?.[at] })));
@@ -117,6 +132,7 @@ export class Pane {
   }
 
   readonly look = computed<Look>(() => ({
+    ...(this.over.value?.mode === "difference" && { even: true }),
     kind: (PICTURES.includes(this.kind.value) ? this.kind.value : "gray") as Look["kind"],
     range: this.range.value ?? this.found.value ?? [0, 1],
     map: this.map.value,
@@ -132,10 +148,67 @@ export class Pane {
     return dimensionName(this.node, axis);
   }
 
+  /** A place on an axis as text: its label and its index. */
+  placeOf(axis: number, index: number): string {
+    const label = labelAt(this.labels.value?.[axis], index);
+    return label === null ? `${this.dimension(axis)}=${index}` : `${this.dimension(axis)} ${label} [${index}]`;
+  }
+
+  /** What a projection shows, in words. */
+  get projected(): string {
+    const projection = this.projection.value;
+    if (!projection) return "";
+    const what = { max: "largest", min: "smallest", mean: "mean" }[projection.how];
+    return `${what} along ${this.dimension(projection.axis)}`;
+  }
+
   /** The axes that have sliders: not shown, and not those of a table or curve. */
   get otherAxes(): number[] {
     const { y, x, c } = this.axes.value;
-    return this.node.shape.map((_, axis) => axis).filter((axis) => axis !== y && axis !== x && axis !== c);
+    const along = this.projection.value?.axis;
+    return this.node.shape.map((_, axis) => axis).filter((axis) => ![y, x, c, along].includes(axis));
+  }
+
+  /** Axes along which a projection is possible. */
+  get depths(): number[] {
+    const { y, x, c } = this.axes.value;
+    if (this.node.components > 1 || /^(datetime|timedelta)/.test(this.node.dtype)) return [];
+    if (!this.picture || this.kind.value === "labels") return [];
+    return this.node.shape.map((_, axis) => axis).filter((axis) => ![y, x, c].includes(axis) && this.node.shape[axis] > 1);
+  }
+
+  /** How many planes of an array of these axes one picture reads. */
+  depthOf({ shape }: ArrayNode): number {
+    const along = this.projection.value?.axis;
+    return along === undefined ? 1 : shape[along];
+  }
+
+  project(projection: Projection | null): void {
+    batch(() => {
+      this.projection.value = projection;
+      if (this.over.value?.mode === "difference") this.setOver(null);
+      this.forgetRanges();
+    });
+  }
+
+  setOver(over: Over | null): void {
+    const before = this.over.value;
+    batch(() => {
+      this.over.value = over;
+      if (before?.mode !== "difference" && over?.mode !== "difference") return;
+      this.projection.value = null;
+      this.forgetRanges();
+      this.range.value = over?.mode === "difference" ? null : this.range.value;
+      this.transform.value = "linear";
+      this.map.value = over?.mode === "difference" ? "coolwarm" : usualMap(this.kind.value);
+    });
+  }
+
+  private forgetRanges(): void {
+    this.range.value = usualRange(this.node.guess, this.kind.value);
+    this.found.value = null;
+    this.foundChannels.value = [];
+    this.origin.value = null;
   }
 
   /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
@@ -148,6 +221,8 @@ export class Pane {
     batch(() => {
       this.kind.value = kind;
       this.axes.value = axesFor(this.node, kind);
+      this.projection.value = null;
+      this.over.value = null;
       this.range.value = usualRange(this.node.guess, kind);
       this.found.value = null;
       this.map.value = usualMap(kind);
@@ -174,6 +249,10 @@ export class Pane {
       const known = usualChannels(this.node, axes.value);
       if (JSON.stringify(chosen) !== JSON.stringify(known)) state.channels = chosen;
     }
+    if (this.projection.value) state.projection = this.projection.value;
+    if (this.over.value) state.over = this.over.value.toState();
+    if (this.cross) state.cross = true;
+    if (this.ownView.value) state.view = this.ownView.value;
     if (this.upright.value !== undefined) state.upright = this.upright.value;
     if (this.field.value !== undefined && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
@@ -193,6 +272,12 @@ function checkedAxes(axes: Axes | undefined, node: ArrayNode): Axes | null {
   const given = [axes.y, axes.x, axes.c].filter((axis): axis is number => typeof axis === "number");
   const valid = given.every((axis) => Number.isInteger(axis) && axis >= 0 && axis < node.shape.length);
   return valid && new Set(given).size === given.length ? axes : null;
+}
+
+function checkedProjection(projection: Projection | undefined, { shape, components }: ArrayNode, { y, x, c }: Axes): Projection | null {
+  if (!projection || components > 1) return null;
+  const { axis } = projection;
+  return axis >= 0 && axis < shape.length && ![y, x, c].includes(axis) ? projection : null;
 }
 
 /** The axes of a kind: those of the guess if the kind is the same, else the last two. */
@@ -300,10 +385,13 @@ export class Viewer {
     const wanted = state.panes.length ? state.panes : first !== null ? [{ path: first }] : [];
     const nodes = await Promise.allSettled(wanted.map(({ path }) => this.nodeAt(path)));
     const panes: Pane[] = [];
+    const states: PaneState[] = [];
     for (const [number, result] of nodes.entries()) {
       if (result.status === "rejected") this.report(result.reason);
-      else if (result.value.kind === "array") panes.push(new Pane(result.value, wanted[number]));
-      else this.node.value = result.value;
+      else if (result.value.kind === "array") {
+        panes.push(new Pane(result.value, wanted[number]));
+        states.push(wanted[number]);
+      } else this.node.value = result.value;
     }
     batch(() => {
       this.panes.value = panes;
@@ -313,12 +401,26 @@ export class Viewer {
       this.view.value = state.view ?? null;
       this.showGrid.value = state.grid ?? false;
       this.showMissing.value = state.missing ?? true;
-      this.region.value = null;
-      this.series.value = null;
-      this.cursor.value = null;
+      this.forget();
       if (state.sel !== undefined && panes[0]) this.select(panes[0], state.sel);
     });
     for (const pane of panes) this.relate(pane);
+    for (const [number, pane] of panes.entries()) {
+      const { over, range } = states[number];
+      if (over) void this.putOver(pane, over.path, over.mode, over, range);
+    }
+  }
+
+  /** Shows a second array in the picture of a pane. */
+  async putOver(pane: Pane, path: string, mode: Mode, state: Partial<OverState> = {}, range?: [number, number]): Promise<void> {
+    try {
+      const node = await this.nodeAt(path);
+      if (node.kind !== "array") throw new Error(`${path} is a group, which is not compared.`);
+      pane.setOver(new Over(pane, node, mode, state));
+      if (range) pane.range.value = range;
+    } catch (error) {
+      this.report(error);
+    }
   }
 
   /** Shows what a selection names: its indices, and its ranges as a region. */
@@ -363,15 +465,69 @@ export class Viewer {
         else if (at >= 0) this.panes.value = panes.with(at, pane);
         else this.panes.value = [pane];
         this.active.value = pane;
-        this.region.value = null;
-        this.series.value = null;
-        this.cursor.value = null;
+        this.forget();
         if (!beside) this.view.value = null;
       });
       this.relate(pane);
     } catch (error) {
       this.report(error);
     }
+  }
+
+  /** What part of its plane a pane shows: its own, or that of all panes. */
+  viewOf(pane: Pane): Signal<[number, number, number] | null> {
+    return pane.cross ? pane.ownView : this.view;
+  }
+
+  /** Shows whole planes. */
+  fit(): void {
+    batch(() => {
+      this.view.value = null;
+      for (const pane of this.panes.value) pane.ownView.value = null;
+    });
+  }
+
+  /** The three planes through a point of an array, whose cross a click moves. */
+  showPlanes(pane: Pane, z: number): void {
+    const { y, x, c } = pane.axes.value;
+    if (y === undefined || x === undefined) return;
+    const base = { ...pane.toState(), projection: undefined, cross: true };
+    const planes = [{ y, x, c }, { y, x: z, c }, { y: z, x, c }];
+    const at = { ...this.at.value };
+    for (const axis of [y, x]) at[pane.dimension(axis)] ??= Math.floor(pane.node.shape[axis] / 2);
+    const panes = planes.map((axes) => new Pane(pane.node, { ...base, axes }));
+    batch(() => {
+      this.panes.value = panes;
+      this.activate(panes[0]);
+      this.at.value = at;
+      this.view.value = null;
+      this.forget();
+    });
+    for (const one of panes) this.relate(one);
+  }
+
+  /** Moves the cross of three planes to an element of one of them. */
+  moveCross(pane: Pane, row: number, column: number): void {
+    const { y, x } = pane.axes.value;
+    if (y === undefined || x === undefined) return;
+    this.at.value = { ...this.at.value, [pane.dimension(y)]: row, [pane.dimension(x)]: column };
+  }
+
+  /** One plane again. */
+  showOnePlane(pane: Pane): void {
+    const one = new Pane(pane.node, { ...pane.toState(), cross: false, view: undefined });
+    batch(() => {
+      this.panes.value = [one];
+      this.activate(one);
+      this.forget();
+    });
+    this.relate(one);
+  }
+
+  private forget(): void {
+    this.region.value = null;
+    this.series.value = null;
+    this.cursor.value = null;
   }
 
   private relate(pane: Pane): void {
@@ -431,7 +587,7 @@ export class Viewer {
 
   /** The plane that a pane shows, or a part of it, as a selection. */
   selectionOf(pane: Pane, box: Box | null): string {
-    return selection(pane.node.shape.length, pane.axes.value, this.indexOf(pane), box);
+    return selection(pane.node.shape.length, pane.axes.value, this.indexOf(pane), box, pane.projection.value?.axis);
   }
 
   toState(): State {

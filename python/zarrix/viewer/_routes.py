@@ -41,6 +41,9 @@ ROUTES: dict[str, Route] = {
     "coordinates": Route("_coordinates", ("path",)),
     "find": Route("_coordinates", ("path", "axis", "label")),
     "overview": Route("_overview", ("path", "sel", "axes", "side", "field", "as"), 64 * 2**20),
+    "projection": Route(
+        "_projection", ("path", "sel", "axes", "along", "how", "side", "field", "as"), 160 * 2**20
+    ),
     "stored": Route("_stored", ("path", "sel")),
     "chunk": Route("_stored", ("path", "coords")),
     "plan": Route("_stored", ("path", "sel")),

@@ -14,8 +14,8 @@ import numpy as np
 # An end of waiting on a loaded machine; no test passes because of it.
 PATIENCE_S = 60
 
-PIXELS = """([selector, box]) => {
-  const canvas = document.querySelector(selector);
+PIXELS = """([selector, box, pane]) => {
+  const canvas = document.querySelectorAll(selector)[pane];
   const [left, top, width, height] = box ?? [0, 0, canvas.width, canvas.height];
   const { data } = canvas.getContext("2d").getImageData(left, top, width, height);
   let text = "";
@@ -114,18 +114,21 @@ class Screen:
             float(data["scale"]), int(data["left"]), int(data["top"]), data["index"], low, high
         )
 
-    def pixels(self, selector: str = "canvas.lower", box: list[int] | None = None) -> Any:
+    def pixels(
+        self, selector: str = "canvas.lower", box: list[int] | None = None, pane: int = 0
+    ) -> Any:
         """The pixels of a canvas: height, width, (R, G, B, A)."""
-        width, height, text = self.page.evaluate(PIXELS, [selector, box])
+        width, height, text = self.page.evaluate(PIXELS, [selector, box, pane])
         return np.frombuffer(base64.b64decode(text), "u1").reshape(height, width, 4)
 
-    def plane(self, height: int, width: int) -> Any:
-        """The pixels of the first pane's plane, which is seen whole, at a whole scale."""
-        drawn = self.drawn()
+    def plane(self, height: int, width: int, pane: int = 0) -> Any:
+        """The pixels of a pane's plane, which is seen whole, at a whole scale."""
+        drawn = self.drawn(pane)
         assert drawn.scale == int(drawn.scale), drawn
         scale = int(drawn.scale)
         assert min(drawn.left, drawn.top) >= 0, drawn
-        return self.pixels(box=[drawn.left, drawn.top, width * scale, height * scale])
+        box = [drawn.left, drawn.top, width * scale, height * scale]
+        return self.pixels(box=box, pane=pane)
 
 
 def _loopback(url: str) -> bool:

@@ -29,6 +29,10 @@ export interface Look {
   transform: Transform;
   outlines: boolean;
   channels: ChannelLook[];
+  /** The opacity of labels above a picture, in 0 to 255; then 0 is transparent, and outlines are opaque. */
+  fill?: number;
+  /** The range is as far below 0 as above it. */
+  even?: boolean;
 }
 
 export interface Source { type: TileType; data: Elements; layout: Layout }
@@ -42,7 +46,7 @@ export function paint(source: Source, look: Look, out: Uint32Array): void {
     case "flow":
       return paintFlow(source, look.range[1], out);
     case "labels":
-      return paintLabels(source, look.outlines, out);
+      return paintLabels(source, look, out);
     case "mask":
       return paintMask(source, out);
     case "complex":
@@ -191,9 +195,10 @@ export function labelColour(label: number): number {
   return LABELS[(hash ^ (hash >>> 16)) & 1023];
 }
 
-function paintLabels({ data, layout }: Source, outlines: boolean, out: Uint32Array): void {
+function paintLabels({ data, layout }: Source, { outlines, fill }: Look, out: Uint32Array): void {
   const { height, width, sy, sx } = layout;
   const white = rgb(255, 255, 255);
+  if (fill !== undefined) return paintLabelsAbove(data, layout, outlines, fill, out);
   for (let y = 0, pixel = 0; y < height; y++) {
     for (let x = 0, at = y * sy; x < width; x++, at += sx) {
       const label = data[at];
@@ -201,6 +206,24 @@ function paintLabels({ data, layout }: Source, outlines: boolean, out: Uint32Arr
         outlines &&
         ((x + 1 < width && data[at + sx] !== label) || (y + 1 < height && data[at + sy] !== label));
       out[pixel++] = edge ? white : labelColour(label);
+    }
+  }
+}
+
+// Above a picture, outlines have the colours of their labels, and lie within them.
+function paintLabelsAbove(data: Elements, { height, width, sy, sx }: Layout, outlines: boolean, fill: number, out: Uint32Array): void {
+  for (let y = 0, pixel = 0; y < height; y++) {
+    for (let x = 0, at = y * sy; x < width; x++, at += sx, pixel++) {
+      const label = data[at];
+      if (label === 0) {
+        out[pixel] = 0;
+        continue;
+      }
+      const edge =
+        outlines &&
+        ((x > 0 && data[at - sx] !== label) || (x + 1 < width && data[at + sx] !== label) ||
+          (y > 0 && data[at - sy] !== label) || (y + 1 < height && data[at + sy] !== label));
+      out[pixel] = edge ? labelColour(label) : ((labelColour(label) & 0xffffff) | (fill << 24)) >>> 0;
     }
   }
 }

@@ -76,7 +76,7 @@ export function App({ viewer }: { viewer: Viewer }) {
         <button type="button" aria-pressed={viewer.showMissing.value} title="Hatch chunks that are not stored (m)" onClick={() => (viewer.showMissing.value = !viewer.showMissing.value)}>
           Missing
         </button>
-        <button type="button" onClick={() => (viewer.view.value = null)} title="Show whole planes (0)">
+        <button type="button" onClick={() => viewer.fit()} title="Show whole planes (0)">
           Fit
         </button>
         <button type="button" aria-pressed={side.value} onClick={() => {

@@ -195,7 +195,7 @@ export function SeriesBox({ viewer }: { viewer: Viewer }) {
   const failure = useSignal("");
   const pane = chosen?.pane;
   const axes = pane ? pane.node.shape.map((_, at) => at).filter((at) => pane.node.shape[at] > 1) : [];
-  const along = axis.value !== null && axes.includes(axis.value) ? axis.value : (pane?.otherAxes.find((at) => axes.includes(at)) ?? pane?.axes.value.x ?? 0);
+  const along = axis.value !== null && axes.includes(axis.value) ? axis.value : (pane?.projection.value?.axis ?? pane?.otherAxes.find((at) => axes.includes(at)) ?? pane?.axes.value.x ?? 0);
   const index = pane ? viewer.indexOf(pane) : [];
   if (chosen && pane) {
     const { y, x } = pane.axes.value;

@@ -3,6 +3,7 @@ import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Kind } from "../api";
 import { drawAxes, hasColourBar } from "../axes";
+import { WAYS } from "../fragment";
 import { composed, fileName, offer } from "../keep";
 import { MAPS } from "../paint/colours";
 import { wheelColour } from "../paint/flow";
@@ -11,6 +12,7 @@ import { Picture } from "../picture";
 import type { Viewport } from "../plane";
 import { allKinds, type ChannelChoice, type Pane, type Viewer } from "../state";
 import { Cells } from "./Cells";
+import { Compare } from "./Compare";
 import { Line } from "./Curve";
 import { Pointer } from "./pointer";
 import { number } from "./text";
@@ -67,6 +69,8 @@ export function PaneView({ viewer, pane, pictures }: Props) {
           </label>
         )}
         {pane.picture && <Looks pane={pane} />}
+        {pane.picture && pane.tileType && <Depth viewer={viewer} pane={pane} />}
+        {pane.picture && pane.tileType && <Compare viewer={viewer} pane={pane} />}
         {node.decodes && (
           <label title="Stored values: packed, with the numbers that stand for missing ones">
             <input
@@ -255,6 +259,36 @@ function Beside({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   );
 }
 
+/** What is shown along an axis that is not of the picture: one plane, a projection, or three planes. */
+function Depth({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
+  const { depths } = pane;
+  if (!depths.length) return null;
+  const { projection } = pane;
+  const now = projection.value ? `${projection.value.how}:${projection.value.axis}` : pane.cross ? "cross" : "";
+  const named = (axis: number) => pane.dimension(axis);
+  const choose = (choice: string) => {
+    const [how, axis] = choice.split(":");
+    if (how === "planes") return viewer.showPlanes(pane, Number(axis));
+    if (pane.cross && how === "") return viewer.showOnePlane(pane);
+    pane.project(how === "" || how === "cross" ? null : { axis: Number(axis), how: how as "max" });
+  };
+  return (
+    <label>
+      <span>depth</span>{" "}
+      <select value={now} aria-label="What is shown along the other axes" onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">one plane</option>
+        {pane.cross && <option value="cross">three planes</option>}
+        {!pane.cross && depths.map((axis) => (
+          <option key={`p${axis}`} value={`planes:${axis}`}>three planes with {named(axis)}</option>
+        ))}
+        {depths.flatMap((axis) => WAYS.map((how) => (
+          <option key={how + axis} value={`${how}:${axis}`}>{how} along {named(axis)}</option>
+        )))}
+      </select>
+    </label>
+  );
+}
+
 interface SaveProps { viewer: Viewer; pane: Pane; picture(): HTMLCanvasElement | null }
 
 /** What is seen as a file: the picture, or the numbers of the plane or of its outlined region. */
@@ -278,8 +312,8 @@ function Save({ viewer, pane, picture }: SaveProps) {
     >
       <option value="">save…</option>
       <option value="png">picture as PNG</option>
-      <option value="npy">numbers as npy</option>
-      {pane.channelCount === 1 && <option value="csv">numbers as CSV</option>}
+      {!pane.projection.value && <option value="npy">numbers as npy</option>}
+      {!pane.projection.value && pane.channelCount === 1 && <option value="csv">numbers as CSV</option>}
     </select>
   );
 }
@@ -319,9 +353,10 @@ function Canvas({ viewer, pane, pictures }: Props) {
     const stopDraw = effect(() => {
       // What a picture depends on; reading a signal is what subscribes to it.
       void [
-        viewer.loaded.value, viewer.at.value, viewer.view.value, viewer.showMissing.value, pane.look.value,
+        viewer.loaded.value, viewer.at.value, viewer.viewOf(pane).value, pane.projection.value, viewer.showMissing.value, pane.look.value,
         pane.axes.value, pane.kind.value, pane.field.value, pane.range.value, pane.perFrame.value, viewer.playing.value,
-        pane.labels.value, pane.raw.value, pane.flipped.value,
+        pane.labels.value, pane.raw.value, pane.flipped.value, pane.over.value?.opacity.value, pane.over.value?.outlines.value,
+        pane.over.value?.isSecond.value,
       ];
       untracked(() => picture.schedule());
     });
@@ -358,7 +393,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
           return seen.current && margin ? composed(viewer, seen.current, margin) : null;
         }} />
         {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
-        {notes(pane) && <span class="quality">{notes(pane)}</span>}
+        {notes(pane) && <span class="quality"><bdi>{notes(pane)}</bdi></span>}
         {pane.message.value && (
           <p class="notice" role="alert">
             <bdi>{pane.message.value}</bdi>
@@ -386,11 +421,16 @@ function surround(canvas: HTMLCanvasElement, view: Viewport, pane: Pane): void {
 /** What a picture does not show. */
 function notes(pane: Pane): string {
   const found = [];
+  const over = pane.over.value;
+  if (over?.mode === "difference") found.push(`minus ${over.pane.node.path}`);
+  if (over?.mode === "blink") found.push(over.isSecond.value ? over.pane.node.path : pane.node.path);
+  if (pane.projected) found.push(pane.projected);
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");
   if (pane.quality.value === "reduced") found.push("pictures decoded in a smaller size");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");
+  if (pane.every.value > 1) found.push(`one of every ${pane.every.value} planes`);
   return found.join("; ");
 }
 

@@ -2,7 +2,7 @@
 import type { Value } from "../api";
 import { missingOf } from "../missing";
 import type { Picture } from "../picture";
-import { labelAt, symbol } from "../labels";
+import { symbol } from "../labels";
 import { type Box, screenRow } from "../plane";
 import type { Viewer } from "../state";
 
@@ -91,8 +91,15 @@ export class Pointer {
     if (!drag || drag.moved || drag.kind === "move") return;
     const { height, width } = picture.pane.extent;
     if (drag.row < 0 || drag.row >= height || drag.column < 0 || drag.column >= width) viewer.region.value = null;
-    else viewer.series.value = { pane: picture.pane, row: drag.row, column: drag.column };
+    else this.choose(drag.row, drag.column);
   };
+
+  /** An element was clicked: the cross goes there, or its series is shown. */
+  private choose(row: number, column: number): void {
+    const { viewer, picture } = this;
+    if (picture.pane.cross) viewer.moveCross(picture.pane, row, column);
+    else viewer.series.value = { pane: picture.pane, row, column };
+  }
 
   private boxOf(one: { row: number; column: number }, two: { row: number; column: number }): Box {
     const { height, width } = this.picture.pane.extent;
@@ -127,9 +134,11 @@ export class Pointer {
     const asking = new AbortController();
     this.asking = asking;
     try {
+      if (pane.projection.value) return await this.askProjected(row, column, asking.signal);
       const value = await viewer.api.value(pane.node.path, index.join(","), { field: pane.field.value, as: pane.form }, asking.signal);
       if (asking.signal.aborted) return;
-      const text = this.described(row, column, value);
+      const text = this.described(row, column, value) + (await this.ofSecond(row, column, asking.signal));
+      if (asking.signal.aborted) return;
       this.onValue(text);
       if (document.activeElement === this.element) viewer.spoken.value = text;
     } catch (error) {
@@ -140,20 +149,46 @@ export class Pointer {
     }
   }
 
+  /** The value of the second array of the picture, as text. */
+  private async ofSecond(row: number, column: number, signal: AbortSignal): Promise<string> {
+    const { viewer } = this;
+    const { pane } = this.picture;
+    const over = pane.over.value;
+    if (!over) return "";
+    const index = over.placeOf(viewer.indexOf(pane), row, column);
+    const { text, texts, meant } = await viewer.api.value(over.pane.node.path, index, { as: over.pane.form }, signal);
+    return `; ${over.pane.node.path}: ${meant?.[0] ?? text ?? texts?.join(", ")}`;
+  }
+
+  /** The largest, smallest or mean value along the axis of a projection. */
+  private async askProjected(row: number, column: number, signal: AbortSignal): Promise<void> {
+    const { viewer } = this;
+    const { pane } = this.picture;
+    const projection = pane.projection.value;
+    if (!projection) return;
+    const sel = viewer.selectionOf(pane, { y0: row, y1: row + 1, x0: column, x1: column + 1 });
+    const found = await viewer.api.stats(pane.node.path, sel, { bins: 1, field: pane.field.value, as: pane.form }, signal);
+    if (signal.aborted) return;
+    const number = found[projection.how];
+    const unit = pane.node.unit && pane.node.unit !== "1" ? ` ${symbol(pane.node.unit)}` : "";
+    this.onValue(`${this.placed(row, column)}: ${number === null ? "no number" : `${number}${unit}`}, ${pane.projected}`);
+  }
+
   private described(row: number, column: number, value: Value): string {
     const { pane } = this.picture;
-    const { y = 0, x = 0 } = pane.axes.value;
     const stated = value.texts ? `(${value.texts.join(", ")})` : value.text;
     const unit = pane.node.unit && pane.node.unit !== "1" ? ` ${symbol(pane.node.unit)}` : "";
     const meant = value.meant && (value.meant.length > 1 ? `(${value.meant.join(", ")})` : value.meant[0]);
     const text = meant ? `${meant}${meant === "missing" ? "" : unit} (stored ${stated})` : `${stated}${pane.form === "raw" && pane.node.decodes ? "" : unit}`;
     const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {});
     const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
-    const place = (axis: number, index: number) => {
-      const label = labelAt(pane.labels.value?.[axis], index);
-      return label === null ? `${pane.dimension(axis)}=${index}` : `${pane.dimension(axis)} ${label} [${index}]`;
-    };
-    return `${place(y, row)} ${place(x, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+    return `${this.placed(row, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+  }
+
+  private placed(row: number, column: number): string {
+    const { pane } = this.picture;
+    const { y = 0, x = 0 } = pane.axes.value;
+    return `${pane.placeOf(y, row)} ${pane.placeOf(x, column)}`;
   }
 
   private shift(dx: number, dy: number): void {
@@ -161,13 +196,12 @@ export class Pointer {
     const [cx, cy, span] = this.view();
     const shownHeight = (span * height) / width;
     const down = this.picture.pane.flipped.value ? -dy : dy;
-    this.viewer.view.value = [cx - dx / span, cy - down / shownHeight, span];
+    this.viewer.viewOf(this.picture.pane).value = [cx - dx / span, cy - down / shownHeight, span];
   }
 
   private view(): [number, number, number] {
-    const { view } = this.viewer;
     const { width } = this.picture.pane.extent;
-    return view.value ?? [0.5, 0.5, (this.picture.viewport().scale * width) / devicePixelRatio];
+    return this.viewer.viewOf(this.picture.pane).value ?? [0.5, 0.5, (this.picture.viewport().scale * width) / devicePixelRatio];
   }
 
   /** Zooms so that a point of the plane, in fractions, stays where it is on the screen. */
@@ -176,7 +210,7 @@ export class Pointer {
     const { width } = this.picture.pane.extent;
     const next = Math.max(16, Math.min((width * 128) / devicePixelRatio, span * factor));
     const real = next / span;
-    this.viewer.view.value = [fx + (cx - fx) / real, fy + (cy - fy) / real, next];
+    this.viewer.viewOf(this.picture.pane).value = [fx + (cx - fx) / real, fy + (cy - fy) / real, next];
   }
 
   private wheel = (event: WheelEvent) => {
@@ -212,9 +246,9 @@ export class Pointer {
       "+": () => this.zoom(1.5, cursor.fy, cursor.fx),
       "=": () => this.zoom(1.5, cursor.fy, cursor.fx),
       "-": () => this.zoom(1 / 1.5, cursor.fy, cursor.fx),
-      "0": () => (viewer.view.value = null),
-      "1": () => (viewer.view.value = [cursor.fx, cursor.fy, width / devicePixelRatio]),
-      Enter: () => (viewer.series.value = { pane, row, column }),
+      "0": () => viewer.fit(),
+      "1": () => (viewer.viewOf(pane).value = [cursor.fx, cursor.fy, width / devicePixelRatio]),
+      Enter: () => this.choose(row, column),
       r: () => {
         this.anchor = this.anchor ? null : { row, column };
         if (this.anchor) viewer.region.value = { pane, box: this.boxOf(this.anchor, this.anchor) };

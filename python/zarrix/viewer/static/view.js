@@ -1227,6 +1227,9 @@ var Api = class {
   async overview(params, signal) {
     return asTile(await this.octets("overview", params, signal));
   }
+  async projection(params, signal) {
+    return asTile(await this.octets("projection", params, signal));
+  }
   async crops(path, shape, n3, seed) {
     return asTile(await this.octets("crops", { path, shape, n: n3, seed }));
   }
@@ -1242,6 +1245,7 @@ function refusal({ status, body }) {
 }
 
 // src/fragment.ts
+var WAYS = ["max", "min", "mean"];
 function toFragment(state) {
   const params = new URLSearchParams();
   for (const pane of state.panes) {
@@ -1260,6 +1264,10 @@ function toFragment(state) {
       const { y: y5, x: x3, c: c4 } = pane.axes;
       options.push(`axes:${y5 ?? ""}:${x3 ?? ""}:${c4 ?? ""}`);
     }
+    if (pane.projection) options.push(`along:${pane.projection.axis}:${pane.projection.how}`);
+    if (pane.over) options.push(`over:${pane.over.mode}:${pane.over.opacity}:${pane.over.outlines ? 1 : 0}:${encodeURIComponent(pane.over.path)}`);
+    if (pane.cross) options.push("cross");
+    if (pane.view) options.push(`view:${pane.view.map((part) => Number(part.toFixed(5))).join(":")}`);
     if (pane.field) options.push(`field:${pane.field}`);
     params.append("path", pane.path);
     params.append("as", options.join(";"));
@@ -1282,16 +1290,19 @@ function fromFragment(fragment) {
     const index = Number(text.slice(end + 1));
     if (end > 0 && Number.isSafeInteger(index) && index >= 0) at[text.slice(0, end)] = index;
   }
-  const view = (params.get("view") ?? "").split(",").map(Number);
   return {
     token: params.get("token"),
     panes,
     at,
-    view: view.length === 3 && view.every((part) => Number.isFinite(part)) ? view : void 0,
+    view: viewOf((params.get("view") ?? "").split(",")),
     ...params.get("grid") === "1" && { grid: true },
     ...params.get("missing") === "0" && { missing: false },
     sel: params.get("sel") ?? void 0
   };
+}
+function viewOf(parts) {
+  const view = parts.map((part) => Number(part || Number.NaN));
+  return view.length === 3 && view.every((part) => Number.isFinite(part)) ? view : void 0;
 }
 function paneOf(path, options) {
   const pane = { path };
@@ -1309,6 +1320,14 @@ function paneOf(path, options) {
     }
     if (name === "upright") pane.upright = value === "1";
     if (name === "field") pane.field = value;
+    if (name === "cross") pane.cross = true;
+    if (name === "along") {
+      const how = WAYS.find((one) => one === rest[1]);
+      const axis = Number(rest[0] || Number.NaN);
+      if (how && Number.isInteger(axis)) pane.projection = { axis, how };
+    }
+    if (name === "over") pane.over = overOf(rest);
+    if (name === "view") pane.view = viewOf(rest);
     if (name === "range") {
       const range = rest.map(Number);
       if (range.length === 2 && range.every((part) => Number.isFinite(part))) pane.range = range;
@@ -1319,6 +1338,16 @@ function paneOf(path, options) {
     }
   }
   return pane;
+}
+function overOf([mode, opacity, outlines, path]) {
+  const known = ["labels", "blink", "difference"].find((one) => one === mode);
+  const part = Number(opacity || Number.NaN);
+  if (!known || !path || !(part >= 0 && part <= 1)) return void 0;
+  try {
+    return { mode: known, opacity: part, outlines: outlines === "1", path: decodeURIComponent(path) };
+  } catch {
+    return void 0;
+  }
 }
 function channelOf([active, color, gamma, ...ends]) {
   const power = Number(gamma);
@@ -1403,6 +1432,252 @@ var Connection = class {
     });
   }
 };
+
+// src/labels.ts
+function shortest(value) {
+  return String(Number(value.toPrecision(7)));
+}
+function withUnit(value, unit) {
+  if (typeof value === "string") return value;
+  const degrees = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
+  if (!degrees) return `${shortest(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
+  const isNorth = /^n/i.test(degrees[1]);
+  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
+  return `${shortest(Math.abs(value))}°${side}`;
+}
+var SYMBOLS = {
+  micrometer: "µm",
+  micron: "µm",
+  nanometer: "nm",
+  millimeter: "mm",
+  centimeter: "cm",
+  meter: "m",
+  metre: "m",
+  kilometer: "km",
+  kilometre: "km",
+  second: "s",
+  millisecond: "ms",
+  angstrom: "Å",
+  degrees: "°",
+  degree: "°"
+};
+function symbol(unit) {
+  return SYMBOLS[unit.toLowerCase()] ?? unit;
+}
+function numberAt(labels, position) {
+  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
+  const { labels: listed } = labels;
+  if (!listed || labels.kind !== "number" || !listed.length) return null;
+  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
+  const high = Math.min(listed.length - 1, low + 1);
+  const [one, two] = [listed[low], listed[high]];
+  if (typeof one !== "number" || typeof two !== "number") return null;
+  return one + (two - one) * (position - low);
+}
+function labelAt(labels, index) {
+  if (!labels) return null;
+  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
+  const label = labels.labels?.[index];
+  return label === null || label === void 0 ? null : withUnit(label, labels.unit);
+}
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
+}
+function ticksOf(labels, first, end, every) {
+  const low = Math.max(0, Math.ceil(first));
+  const high = Math.floor(end);
+  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
+  if (numeric) return numeric;
+  const step = Math.max(1, niceStep(every));
+  const ticks2 = [];
+  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
+    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
+  }
+  return ticks2;
+}
+function numericTicks(labels, first, last, every) {
+  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
+  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
+  const { unit } = labels;
+  const span = Math.abs(two - one);
+  const least = span * every / Math.max(1e-9, last - first);
+  const isDegrees = /^degree/i.test(unit ?? "");
+  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
+  const ticks2 = [];
+  const [low, high] = [Math.min(one, two), Math.max(one, two)];
+  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
+    const value = count * step;
+    const at = positionOf(labels, value, first, last);
+    if (at === null) return null;
+    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest(value) });
+  }
+  return ticks2;
+}
+function positionOf(labels, value, first, last) {
+  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
+  let [low, high] = [first, last];
+  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
+  for (let round2 = 0; round2 < 40; round2++) {
+    const middle = (low + high) / 2;
+    const found = numberAt(labels, middle);
+    if (found === null) return null;
+    if (found < value === isGrowing) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+// src/paint/values.ts
+function fromHalf(bits) {
+  const sign2 = bits & 32768 ? -1 : 1;
+  const exponent = bits >> 10 & 31;
+  const fraction = bits & 1023;
+  if (exponent === 0) return sign2 * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? Number.NaN : sign2 * Number.POSITIVE_INFINITY;
+  return sign2 * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+var numbersMade = /* @__PURE__ */ new Map();
+function numbersOf(type) {
+  if (type === "f4" || type === "u4") return null;
+  let table = numbersMade.get(type);
+  if (!table) {
+    const size = type === "u1" || type === "i1" ? 256 : 65536;
+    const half = size / 2;
+    table = Float64Array.from({ length: size }, (_4, bits) => {
+      if (type === "f2") return fromHalf(bits);
+      return type === "i1" || type === "i2" ? bits < half ? bits : bits - size : bits;
+    });
+    numbersMade.set(type, table);
+  }
+  return table;
+}
+function asBits(data) {
+  if (data instanceof Int8Array) return new Uint8Array(data.buffer, data.byteOffset, data.length);
+  if (data instanceof Int16Array) return new Uint16Array(data.buffer, data.byteOffset, data.length);
+  return data;
+}
+function transformed(value, transform) {
+  if (transform === "inverse") return value > 0 ? 1 / value : Number.NaN;
+  if (transform === "log") return value > 0 ? Math.log(value) : Number.NaN;
+  return value;
+}
+var NOT_VALID = 32768;
+var Scale = class {
+  constructor(range, transform = "linear") {
+    this.transform = transform;
+    let [low, high] = range;
+    if (transform !== "linear") {
+      low = Math.max(low, 2 ** -24);
+      high = Math.max(high, low);
+    }
+    this.low = transformed(low, transform);
+    const extent = transformed(high, transform) - this.low;
+    this.factor = extent === 0 ? Number.POSITIVE_INFINITY : 256 / extent;
+  }
+  transform;
+  low;
+  factor;
+  level(value) {
+    const scaled2 = (transformed(value, this.transform) - this.low) * this.factor;
+    if (!Number.isFinite(value)) return NOT_VALID;
+    if (scaled2 >= 255) return 255;
+    if (scaled2 > 0) return Math.floor(scaled2);
+    return Number.isNaN(transformed(value, this.transform)) ? NOT_VALID : 0;
+  }
+  /** The level of every bit pattern. */
+  table(numbers) {
+    return Uint16Array.from(numbers, (value) => this.level(value));
+  }
+};
+
+// src/over.ts
+var MODES = ["labels", "blink", "difference"];
+var Over = class {
+  constructor(base, node, mode, state) {
+    this.base = base;
+    this.mode = mode;
+    const kind = mode === "labels" ? "labels" : base.kind.value;
+    this.pane = new Pane(node, { path: node.path, kind, axes: axesOver(base, node), raw: base.raw.value });
+    if (mode === "labels") this.pane.kind.value = "labels";
+    this.opacity = y3(state.opacity ?? 0.5);
+    this.outlines = y3(state.outlines ?? true);
+    this.byHand = y3(matchMedia("(prefers-reduced-motion: reduce)").matches);
+  }
+  base;
+  mode;
+  /** The second array, with the axes of the first one. */
+  pane;
+  /** Of labels, from 0 to 1; their outlines are opaque. */
+  opacity;
+  outlines;
+  /** Of two arrays that take turns, the second one is seen. */
+  isSecond = y3(false);
+  /** The turns are taken by hand. */
+  byHand;
+  toState() {
+    return { path: this.pane.node.path, mode: this.mode, opacity: this.opacity.value, outlines: this.outlines.value };
+  }
+  /** The index of the second array that belongs to one of the first. */
+  indexOf(index) {
+    const { base, pane } = this;
+    const theirs = pane.node.shape.map((_4, axis) => axis).filter((axis) => !isShown(pane.axes.value, axis));
+    const own = base.node.shape.map((_4, axis) => axis).filter((axis) => !isShown(base.axes.value, axis));
+    return pane.node.shape.map((length, axis) => Math.min(length - 1, index[own[theirs.indexOf(axis)]] ?? 0));
+  }
+  /** The element of the second array at a place of the first one's plane, as an index with commas. */
+  placeOf(index, row, column) {
+    const { base, pane } = this;
+    const found = this.indexOf(index);
+    const { y: y5, x: x3 } = pane.axes.value;
+    if (y5 !== void 0) found[y5] = Math.floor((row + 0.5) * pane.extent.height / base.extent.height);
+    if (x3 !== void 0) found[x3] = Math.floor((column + 0.5) * pane.extent.width / base.extent.width);
+    return found.join(",");
+  }
+};
+function isShown({ y: y5, x: x3, c: c4 }, axis) {
+  return axis === y5 || axis === x3 || axis === c4;
+}
+function axesOver(base, node) {
+  const { y: y5, x: x3, c: c4 } = base.axes.value;
+  const rank = node.shape.length;
+  if (rank === base.node.shape.length) {
+    const isSame = typeof c4 === "number" && node.shape[c4] === base.node.shape[c4];
+    return { y: y5, x: x3, c: isSame ? c4 : null };
+  }
+  if (typeof c4 === "number" && rank === base.node.shape.length - 1 && y5 !== void 0 && x3 !== void 0) {
+    return { y: y5 - (c4 < y5 ? 1 : 0), x: x3 - (c4 < x3 ? 1 : 0), c: null };
+  }
+  return { ...node.guess.axes, c: null };
+}
+function modesOf(base, { shape, dtype, guess }) {
+  const found = [];
+  if (/^u?int\d+$/.test(dtype) && guess.kind !== "rgb") found.push("labels");
+  if (JSON.stringify(shape) !== JSON.stringify(base.node.shape)) return found;
+  found.push("blink");
+  if (["gray", "depth", "rgb"].includes(base.kind.value) && !/^(complex|datetime|timedelta)/.test(dtype)) found.push("difference");
+  return found;
+}
+function subtracted(one, other) {
+  if (one.shape.join() !== other.shape.join() || one.headers["x-zarrix-cells"] !== other.headers["x-zarrix-cells"]) {
+    throw new Error("The two arrays are stored in chunks of other shapes: zoom in to compare them.");
+  }
+  const shift = difference(one.origin?.count ?? "0", other.origin?.count ?? "0");
+  const [bits, others] = [asBits(one.data), asBits(other.data)];
+  const [table, otherTable] = [numbersOf(one.type), numbersOf(other.type)];
+  const data = new Float32Array(bits.length);
+  let [min2, max2] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let at = 0; at < data.length; at++) {
+    const value = (table ? table[bits[at]] : bits[at]) - (otherTable ? otherTable[others[at]] : others[at]) + shift;
+    data[at] = value;
+    if (value - value !== 0) continue;
+    if (value < min2) min2 = value;
+    if (value > max2) max2 = value;
+  }
+  const known = min2 <= max2;
+  const damage = one.damage ?? other.damage;
+  return { type: "f4", shape: one.shape, data, min: known ? min2 : null, max: known ? max2 : null, headers: one.headers, origin: null, damage };
+}
 
 // src/paint/hex.ts
 var HEX = {
@@ -1528,12 +1803,12 @@ function tilesIn(box, rows, columns) {
   }
   return tiles;
 }
-function selection(rank, axes, index, box) {
+function selection(rank, axes, index, box, whole) {
   const items = [];
   for (let axis = 0; axis < rank; axis++) {
     if (axis === axes.y) items.push(box ? `${box.y0}:${box.y1}` : ":");
     else if (axis === axes.x) items.push(box ? `${box.x0}:${box.x1}` : ":");
-    else if (axis === axes.c) items.push(":");
+    else if (axis === axes.c || axis === whole) items.push(":");
     else items.push(String(index[axis] ?? 0));
   }
   return items.join(",");
@@ -1716,6 +1991,9 @@ var Pane = class _Pane {
     this.scaleChosen = state.transform !== void 0 || this.range.value !== null;
     this.outlines.value = state.outlines ?? false;
     this.raw = y3(state.raw ?? false);
+    this.cross = state.cross ?? false;
+    this.ownView = y3(state.view ?? null);
+    this.projection = y3(checkedProjection(state.projection, node, this.axes.value));
     this.upright.value = state.upright;
     const usual = usualChannels(node, this.axes.value);
     this.channels = y3(usual.map((channel, at) => ({ ...channel, ...state.channels?.[at] })));
@@ -1743,6 +2021,8 @@ var Pane = class _Pane {
   ready = y3(false);
   message = y3("");
   quality = y3("");
+  /** A projection reads only every n-th plane. */
+  every = y3(1);
   /** Missing chunks look like stored ones, because the server has not said which they are. */
   hidesMissing = y3(false);
   stored = y3(null);
@@ -1755,6 +2035,14 @@ var Pane = class _Pane {
   raw;
   /** The user's choice of which way is up; undefined: north is, where that is known. */
   upright = y3(void 0);
+  /** The axis along which the largest, smallest or mean value is shown; null: one plane is. */
+  projection;
+  /** A second array in this picture. */
+  over = y3(null);
+  /** One of three planes through a point: a click moves the point. */
+  cross;
+  /** The view of one of three planes, which are not the same plane. */
+  ownView;
   /** Coordinates and arrays of the same scene, once they are known. */
   related = y3(null);
   /** Whether values are decoded by the CF conventions. */
@@ -1795,6 +2083,7 @@ var Pane = class _Pane {
     return typeof c4 === "number" ? this.node.shape[c4] : 1;
   }
   look = O(() => ({
+    ...this.over.value?.mode === "difference" && { even: true },
     kind: PICTURES.includes(this.kind.value) ? this.kind.value : "gray",
     range: this.range.value ?? this.found.value ?? [0, 1],
     map: this.map.value,
@@ -1808,10 +2097,60 @@ var Pane = class _Pane {
   dimension(axis) {
     return dimensionName(this.node, axis);
   }
+  /** A place on an axis as text: its label and its index. */
+  placeOf(axis, index) {
+    const label = labelAt(this.labels.value?.[axis], index);
+    return label === null ? `${this.dimension(axis)}=${index}` : `${this.dimension(axis)} ${label} [${index}]`;
+  }
+  /** What a projection shows, in words. */
+  get projected() {
+    const projection = this.projection.value;
+    if (!projection) return "";
+    const what = { max: "largest", min: "smallest", mean: "mean" }[projection.how];
+    return `${what} along ${this.dimension(projection.axis)}`;
+  }
   /** The axes that have sliders: not shown, and not those of a table or curve. */
   get otherAxes() {
     const { y: y5, x: x3, c: c4 } = this.axes.value;
-    return this.node.shape.map((_4, axis) => axis).filter((axis) => axis !== y5 && axis !== x3 && axis !== c4);
+    const along = this.projection.value?.axis;
+    return this.node.shape.map((_4, axis) => axis).filter((axis) => ![y5, x3, c4, along].includes(axis));
+  }
+  /** Axes along which a projection is possible. */
+  get depths() {
+    const { y: y5, x: x3, c: c4 } = this.axes.value;
+    if (this.node.components > 1 || /^(datetime|timedelta)/.test(this.node.dtype)) return [];
+    if (!this.picture || this.kind.value === "labels") return [];
+    return this.node.shape.map((_4, axis) => axis).filter((axis) => ![y5, x3, c4].includes(axis) && this.node.shape[axis] > 1);
+  }
+  /** How many planes of an array of these axes one picture reads. */
+  depthOf({ shape }) {
+    const along = this.projection.value?.axis;
+    return along === void 0 ? 1 : shape[along];
+  }
+  project(projection) {
+    r3(() => {
+      this.projection.value = projection;
+      if (this.over.value?.mode === "difference") this.setOver(null);
+      this.forgetRanges();
+    });
+  }
+  setOver(over) {
+    const before = this.over.value;
+    r3(() => {
+      this.over.value = over;
+      if (before?.mode !== "difference" && over?.mode !== "difference") return;
+      this.projection.value = null;
+      this.forgetRanges();
+      this.range.value = over?.mode === "difference" ? null : this.range.value;
+      this.transform.value = "linear";
+      this.map.value = over?.mode === "difference" ? "coolwarm" : usualMap(this.kind.value);
+    });
+  }
+  forgetRanges() {
+    this.range.value = usualRange(this.node.guess, this.kind.value);
+    this.found.value = null;
+    this.foundChannels.value = [];
+    this.origin.value = null;
   }
   /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
   adaptScale([low, high]) {
@@ -1822,6 +2161,8 @@ var Pane = class _Pane {
     r3(() => {
       this.kind.value = kind;
       this.axes.value = axesFor(this.node, kind);
+      this.projection.value = null;
+      this.over.value = null;
       this.range.value = usualRange(this.node.guess, kind);
       this.found.value = null;
       this.map.value = usualMap(kind);
@@ -1847,6 +2188,10 @@ var Pane = class _Pane {
       const known = usualChannels(this.node, axes.value);
       if (JSON.stringify(chosen) !== JSON.stringify(known)) state.channels = chosen;
     }
+    if (this.projection.value) state.projection = this.projection.value;
+    if (this.over.value) state.over = this.over.value.toState();
+    if (this.cross) state.cross = true;
+    if (this.ownView.value) state.view = this.ownView.value;
     if (this.upright.value !== void 0) state.upright = this.upright.value;
     if (this.field.value !== void 0 && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
     return state;
@@ -1863,6 +2208,11 @@ function checkedAxes(axes, node) {
   const given2 = [axes.y, axes.x, axes.c].filter((axis) => typeof axis === "number");
   const valid = given2.every((axis) => Number.isInteger(axis) && axis >= 0 && axis < node.shape.length);
   return valid && new Set(given2).size === given2.length ? axes : null;
+}
+function checkedProjection(projection, { shape, components }, { y: y5, x: x3, c: c4 }) {
+  if (!projection || components > 1) return null;
+  const { axis } = projection;
+  return axis >= 0 && axis < shape.length && ![y5, x3, c4].includes(axis) ? projection : null;
 }
 function axesFor(node, kind) {
   const { guess, shape } = node;
@@ -1948,10 +2298,13 @@ var Viewer = class {
     const wanted = state.panes.length ? state.panes : first !== null ? [{ path: first }] : [];
     const nodes = await Promise.allSettled(wanted.map(({ path }) => this.nodeAt(path)));
     const panes = [];
+    const states = [];
     for (const [number2, result] of nodes.entries()) {
       if (result.status === "rejected") this.report(result.reason);
-      else if (result.value.kind === "array") panes.push(new Pane(result.value, wanted[number2]));
-      else this.node.value = result.value;
+      else if (result.value.kind === "array") {
+        panes.push(new Pane(result.value, wanted[number2]));
+        states.push(wanted[number2]);
+      } else this.node.value = result.value;
     }
     r3(() => {
       this.panes.value = panes;
@@ -1961,12 +2314,25 @@ var Viewer = class {
       this.view.value = state.view ?? null;
       this.showGrid.value = state.grid ?? false;
       this.showMissing.value = state.missing ?? true;
-      this.region.value = null;
-      this.series.value = null;
-      this.cursor.value = null;
+      this.forget();
       if (state.sel !== void 0 && panes[0]) this.select(panes[0], state.sel);
     });
     for (const pane of panes) this.relate(pane);
+    for (const [number2, pane] of panes.entries()) {
+      const { over, range } = states[number2];
+      if (over) void this.putOver(pane, over.path, over.mode, over, range);
+    }
+  }
+  /** Shows a second array in the picture of a pane. */
+  async putOver(pane, path, mode, state = {}, range) {
+    try {
+      const node = await this.nodeAt(path);
+      if (node.kind !== "array") throw new Error(`${path} is a group, which is not compared.`);
+      pane.setOver(new Over(pane, node, mode, state));
+      if (range) pane.range.value = range;
+    } catch (error) {
+      this.report(error);
+    }
   }
   /** Shows what a selection names: its indices, and its ranges as a region. */
   select(pane, sel) {
@@ -2008,15 +2374,63 @@ var Viewer = class {
         else if (at >= 0) this.panes.value = panes.with(at, pane);
         else this.panes.value = [pane];
         this.active.value = pane;
-        this.region.value = null;
-        this.series.value = null;
-        this.cursor.value = null;
+        this.forget();
         if (!beside) this.view.value = null;
       });
       this.relate(pane);
     } catch (error) {
       this.report(error);
     }
+  }
+  /** What part of its plane a pane shows: its own, or that of all panes. */
+  viewOf(pane) {
+    return pane.cross ? pane.ownView : this.view;
+  }
+  /** Shows whole planes. */
+  fit() {
+    r3(() => {
+      this.view.value = null;
+      for (const pane of this.panes.value) pane.ownView.value = null;
+    });
+  }
+  /** The three planes through a point of an array, whose cross a click moves. */
+  showPlanes(pane, z3) {
+    const { y: y5, x: x3, c: c4 } = pane.axes.value;
+    if (y5 === void 0 || x3 === void 0) return;
+    const base = { ...pane.toState(), projection: void 0, cross: true };
+    const planes = [{ y: y5, x: x3, c: c4 }, { y: y5, x: z3, c: c4 }, { y: z3, x: x3, c: c4 }];
+    const at = { ...this.at.value };
+    for (const axis of [y5, x3]) at[pane.dimension(axis)] ??= Math.floor(pane.node.shape[axis] / 2);
+    const panes = planes.map((axes) => new Pane(pane.node, { ...base, axes }));
+    r3(() => {
+      this.panes.value = panes;
+      this.activate(panes[0]);
+      this.at.value = at;
+      this.view.value = null;
+      this.forget();
+    });
+    for (const one of panes) this.relate(one);
+  }
+  /** Moves the cross of three planes to an element of one of them. */
+  moveCross(pane, row, column) {
+    const { y: y5, x: x3 } = pane.axes.value;
+    if (y5 === void 0 || x3 === void 0) return;
+    this.at.value = { ...this.at.value, [pane.dimension(y5)]: row, [pane.dimension(x3)]: column };
+  }
+  /** One plane again. */
+  showOnePlane(pane) {
+    const one = new Pane(pane.node, { ...pane.toState(), cross: false, view: void 0 });
+    r3(() => {
+      this.panes.value = [one];
+      this.activate(one);
+      this.forget();
+    });
+    this.relate(one);
+  }
+  forget() {
+    this.region.value = null;
+    this.series.value = null;
+    this.cursor.value = null;
   }
   relate(pane) {
     this.api.coordinates(pane.node.path).then(({ axes }) => pane.labels.value = axes).catch((error) => {
@@ -2062,7 +2476,7 @@ var Viewer = class {
   }
   /** The plane that a pane shows, or a part of it, as a selection. */
   selectionOf(pane, box) {
-    return selection(pane.node.shape.length, pane.axes.value, this.indexOf(pane), box);
+    return selection(pane.node.shape.length, pane.axes.value, this.indexOf(pane), box, pane.projection.value?.axis);
   }
   toState() {
     const region = this.region.value;
@@ -6693,7 +7107,7 @@ function SeriesBox({ viewer }) {
   const failure = useSignal("");
   const pane = chosen?.pane;
   const axes = pane ? pane.node.shape.map((_4, at) => at).filter((at) => pane.node.shape[at] > 1) : [];
-  const along = axis.value !== null && axes.includes(axis.value) ? axis.value : pane?.otherAxes.find((at) => axes.includes(at)) ?? pane?.axes.value.x ?? 0;
+  const along = axis.value !== null && axes.includes(axis.value) ? axis.value : pane?.projection.value?.axis ?? pane?.otherAxes.find((at) => axes.includes(at)) ?? pane?.axes.value.x ?? 0;
   const index = pane ? viewer.indexOf(pane) : [];
   if (chosen && pane) {
     const { y: y6, x: x4 } = pane.axes.value;
@@ -6967,164 +7381,6 @@ function drawBars(canvas, { histogram, edges }, range) {
   for (const value of range) context.fillRect(Math.max(0, Math.min(width - 2, at(value) - 1)), 0, 2, height);
 }
 
-// src/labels.ts
-function shortest(value) {
-  return String(Number(value.toPrecision(7)));
-}
-function withUnit(value, unit) {
-  if (typeof value === "string") return value;
-  const degrees = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
-  if (!degrees) return `${shortest(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
-  const isNorth = /^n/i.test(degrees[1]);
-  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
-  return `${shortest(Math.abs(value))}°${side}`;
-}
-var SYMBOLS = {
-  micrometer: "µm",
-  micron: "µm",
-  nanometer: "nm",
-  millimeter: "mm",
-  centimeter: "cm",
-  meter: "m",
-  metre: "m",
-  kilometer: "km",
-  kilometre: "km",
-  second: "s",
-  millisecond: "ms",
-  angstrom: "Å",
-  degrees: "°",
-  degree: "°"
-};
-function symbol(unit) {
-  return SYMBOLS[unit.toLowerCase()] ?? unit;
-}
-function numberAt(labels, position) {
-  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
-  const { labels: listed } = labels;
-  if (!listed || labels.kind !== "number" || !listed.length) return null;
-  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
-  const high = Math.min(listed.length - 1, low + 1);
-  const [one, two] = [listed[low], listed[high]];
-  if (typeof one !== "number" || typeof two !== "number") return null;
-  return one + (two - one) * (position - low);
-}
-function labelAt(labels, index) {
-  if (!labels) return null;
-  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
-  const label = labels.labels?.[index];
-  return label === null || label === void 0 ? null : withUnit(label, labels.unit);
-}
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
-}
-function ticksOf(labels, first, end, every) {
-  const low = Math.max(0, Math.ceil(first));
-  const high = Math.floor(end);
-  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
-  if (numeric) return numeric;
-  const step = Math.max(1, niceStep(every));
-  const ticks2 = [];
-  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
-    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
-  }
-  return ticks2;
-}
-function numericTicks(labels, first, last, every) {
-  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
-  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
-  const { unit } = labels;
-  const span = Math.abs(two - one);
-  const least = span * every / Math.max(1e-9, last - first);
-  const isDegrees = /^degree/i.test(unit ?? "");
-  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
-  const ticks2 = [];
-  const [low, high] = [Math.min(one, two), Math.max(one, two)];
-  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
-    const value = count * step;
-    const at = positionOf(labels, value, first, last);
-    if (at === null) return null;
-    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest(value) });
-  }
-  return ticks2;
-}
-function positionOf(labels, value, first, last) {
-  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
-  let [low, high] = [first, last];
-  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
-  for (let round2 = 0; round2 < 40; round2++) {
-    const middle = (low + high) / 2;
-    const found = numberAt(labels, middle);
-    if (found === null) return null;
-    if (found < value === isGrowing) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
-}
-
-// src/paint/values.ts
-function fromHalf(bits) {
-  const sign2 = bits & 32768 ? -1 : 1;
-  const exponent = bits >> 10 & 31;
-  const fraction = bits & 1023;
-  if (exponent === 0) return sign2 * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? Number.NaN : sign2 * Number.POSITIVE_INFINITY;
-  return sign2 * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-var numbersMade = /* @__PURE__ */ new Map();
-function numbersOf(type) {
-  if (type === "f4" || type === "u4") return null;
-  let table = numbersMade.get(type);
-  if (!table) {
-    const size = type === "u1" || type === "i1" ? 256 : 65536;
-    const half = size / 2;
-    table = Float64Array.from({ length: size }, (_4, bits) => {
-      if (type === "f2") return fromHalf(bits);
-      return type === "i1" || type === "i2" ? bits < half ? bits : bits - size : bits;
-    });
-    numbersMade.set(type, table);
-  }
-  return table;
-}
-function asBits(data) {
-  if (data instanceof Int8Array) return new Uint8Array(data.buffer, data.byteOffset, data.length);
-  if (data instanceof Int16Array) return new Uint16Array(data.buffer, data.byteOffset, data.length);
-  return data;
-}
-function transformed(value, transform) {
-  if (transform === "inverse") return value > 0 ? 1 / value : Number.NaN;
-  if (transform === "log") return value > 0 ? Math.log(value) : Number.NaN;
-  return value;
-}
-var NOT_VALID = 32768;
-var Scale = class {
-  constructor(range, transform = "linear") {
-    this.transform = transform;
-    let [low, high] = range;
-    if (transform !== "linear") {
-      low = Math.max(low, 2 ** -24);
-      high = Math.max(high, low);
-    }
-    this.low = transformed(low, transform);
-    const extent = transformed(high, transform) - this.low;
-    this.factor = extent === 0 ? Number.POSITIVE_INFINITY : 256 / extent;
-  }
-  transform;
-  low;
-  factor;
-  level(value) {
-    const scaled2 = (transformed(value, this.transform) - this.low) * this.factor;
-    if (!Number.isFinite(value)) return NOT_VALID;
-    if (scaled2 >= 255) return 255;
-    if (scaled2 > 0) return Math.floor(scaled2);
-    return Number.isNaN(transformed(value, this.transform)) ? NOT_VALID : 0;
-  }
-  /** The level of every bit pattern. */
-  table(numbers) {
-    return Uint16Array.from(numbers, (value) => this.level(value));
-  }
-};
-
 // src/axes.ts
 var MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
 function hasColourBar(pane) {
@@ -7269,7 +7525,7 @@ function titleOf(viewer, pane) {
     const label = labelAt(pane.labels.value?.[axis], index[axis]);
     return `${pane.dimension(axis)} ${label ?? index[axis]}`;
   });
-  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places].join(", ");
+  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places, pane.projected].filter(Boolean).join(", ");
 }
 var TITLE2 = 24;
 function composed(viewer, picture, around) {
@@ -7482,7 +7738,7 @@ function paint(source, look, out) {
     case "flow":
       return paintFlow(source, look.range[1], out);
     case "labels":
-      return paintLabels(source, look.outlines, out);
+      return paintLabels(source, look, out);
     case "mask":
       return paintMask(source, out);
     case "complex":
@@ -7616,14 +7872,28 @@ function labelColour(label) {
   hash = Math.imul(hash ^ hash >>> 16, 73244475);
   return LABELS[(hash ^ hash >>> 16) & 1023];
 }
-function paintLabels({ data, layout }, outlines, out) {
+function paintLabels({ data, layout }, { outlines, fill }, out) {
   const { height, width, sy, sx } = layout;
   const white = rgb(255, 255, 255);
+  if (fill !== void 0) return paintLabelsAbove(data, layout, outlines, fill, out);
   for (let y5 = 0, pixel = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
       const label = data[at];
       const edge = outlines && (x3 + 1 < width && data[at + sx] !== label || y5 + 1 < height && data[at + sy] !== label);
       out[pixel++] = edge ? white : labelColour(label);
+    }
+  }
+}
+function paintLabelsAbove(data, { height, width, sy, sx }, outlines, fill, out) {
+  for (let y5 = 0, pixel = 0; y5 < height; y5++) {
+    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx, pixel++) {
+      const label = data[at];
+      if (label === 0) {
+        out[pixel] = 0;
+        continue;
+      }
+      const edge = outlines && (x3 > 0 && data[at - sx] !== label || x3 + 1 < width && data[at + sx] !== label || y5 > 0 && data[at - sy] !== label || y5 + 1 < height && data[at + sy] !== label);
+      out[pixel] = edge ? labelColour(label) : (labelColour(label) & 16777215 | fill << 24) >>> 0;
     }
   }
 }
@@ -7748,7 +8018,7 @@ function Info({ viewer }) {
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(RegionBox, { viewer }),
     /* @__PURE__ */ a4(SeriesBox, { viewer }),
-    same?.picture && same.tileType && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
+    same?.picture && same.tileType && !same.projection.value && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
     /* @__PURE__ */ a4(Facts, { node }),
     same?.picture && /* @__PURE__ */ a4(Chunk, { viewer, pane: same }),
     /* @__PURE__ */ a4(Attributes, { node }, `a${node.path}`),
@@ -7921,7 +8191,7 @@ function drawMarks(context, view, viewer, pane) {
     for (const box of windows.boxes) outline(context, view, box, "#4cc9f0", 1);
   }
   const region = viewer.region.value;
-  if (region) {
+  if (region && isSamePlane(region.pane, pane)) {
     const { height, width } = region.pane.extent;
     const own = pane.extent;
     const box = {
@@ -7933,7 +8203,32 @@ function drawMarks(context, view, viewer, pane) {
     outline(context, view, box, region.pane === pane ? "#ffffff" : "#c0c0c0", 2);
   }
   drawScaleBar(context, view, pane, devicePixelRatio);
+  if (pane.cross) drawCross(context, view, viewer, pane);
   drawCursor(context, view, viewer, pane);
+}
+function isSamePlane(one, other) {
+  const [its, own] = [one.axes.value, other.axes.value];
+  return one === other || one.node !== other.node || its.y === own.y && its.x === own.x;
+}
+function drawCross(context, view, viewer, pane) {
+  const { y: y5, x: x3 } = pane.axes.value;
+  if (y5 === void 0 || x3 === void 0) return;
+  const index = viewer.indexOf(pane);
+  const { height, width } = pane.extent;
+  const area = onScreen(view, { y0: 0, y1: height, x0: 0, x1: width });
+  const place = onScreen(view, { y0: index[y5], y1: index[y5] + 1, x0: index[x3], x1: index[x3] + 1 });
+  const row = Math.floor(place.top + place.height / 2) + 0.5;
+  const column = Math.floor(place.left + place.width / 2) + 0.5;
+  for (const [colour, line] of [["rgba(0, 0, 0, 0.6)", 3], ["#ffd60a", 1]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = line;
+    context.beginPath();
+    context.moveTo(area.left, row);
+    context.lineTo(area.left + area.width, row);
+    context.moveTo(column, area.top);
+    context.lineTo(column, area.top + area.height);
+    context.stroke();
+  }
 }
 function outline(context, view, box, colour, width) {
   const { left, top, width: w5, height: h5 } = onScreen(view, box);
@@ -8005,7 +8300,7 @@ function drawBroken(context, view, viewer, pane) {
 }
 function drawCursor(context, view, viewer, pane) {
   const cursor = viewer.cursor.value;
-  if (!cursor) return;
+  if (!cursor || !isSamePlane(cursor.pane, pane)) return;
   const { height, width } = pane.extent;
   const row = Math.min(height - 1, Math.floor(cursor.fy * height));
   const column = Math.min(width - 1, Math.floor(cursor.fx * width));
@@ -8033,7 +8328,7 @@ function missingOf(viewer, pane, index, again) {
   const { y: y5, x: x3 } = pane.axes.value;
   if (y5 === void 0 || x3 === void 0 || node.shape.includes(0)) return null;
   const chunks = pane.otherAxes.map((axis) => chunkCuts(node.shape[axis], node.chunks[axis]).find(index[axis]));
-  const key = `${y5},${x3}:${chunks}`;
+  const key = `${y5},${x3}:${pane.projection.value?.axis}:${chunks}`;
   if (pane.storedKey !== key) {
     pane.storedKey = key;
     pane.storedFailed = false;
@@ -8057,8 +8352,8 @@ function missingOf(viewer, pane, index, again) {
   }
   return missing;
 }
-function missingGrid(runs, sides, y5, x3) {
-  const grid2 = new Uint8Array(sides[y5] * sides[x3]);
+function missingGrid(runs, sides, y5, x3, isEvery = false) {
+  const counts = new Uint32Array(sides[y5] * sides[x3]);
   const strides = [];
   let stride = 1;
   for (let axis = sides.length - 1; axis >= 0; axis--) {
@@ -8071,17 +8366,18 @@ function missingGrid(runs, sides, y5, x3) {
       for (let chunk = at; chunk < at + length; chunk++) {
         const row = Math.floor(chunk / strides[y5]) % sides[y5];
         const column = Math.floor(chunk / strides[x3]) % sides[x3];
-        grid2[row * sides[x3] + column] = 1;
+        counts[row * sides[x3] + column]++;
       }
     }
     at += length;
   });
-  return grid2;
+  const least = isEvery ? sides.reduce((a5, b3) => a5 * b3, 1) / (counts.length || 1) : 1;
+  return Uint8Array.from(counts, (count) => count >= least ? 1 : 0);
 }
 function fromRuns(pane, { box, runs, unit }, y5, x3) {
   const { node } = pane;
   const sides = box.map(([begin, end]) => end - begin);
-  const grid2 = missingGrid(runs, sides, y5, x3);
+  const grid2 = missingGrid(runs, sides, y5, x3, pane.projection.value !== null);
   if (!grid2.includes(1)) return null;
   const lengths2 = unit === "shard" && node.shards ? node.shards : node.chunks;
   const rows = chunkCuts(node.shape[y5], lengths2[y5]);
@@ -8108,8 +8404,131 @@ function fromRuns(pane, { box, runs, unit }, y5, x3) {
   };
 }
 
+// src/placing.ts
+var DIRECT_ELEMENTS = 12 << 20;
+var OVERVIEW_SIDE = 1024;
+var PROJECTED_ELEMENTS = 24 << 20;
+var Placing = class {
+  constructor(viewer, pane, again) {
+    this.viewer = viewer;
+    this.pane = pane;
+    this.again = again;
+  }
+  viewer;
+  pane;
+  again;
+  /** Facts of the arrays of levels, for their chunks. */
+  levels = /* @__PURE__ */ new Map();
+  /** The tiles that are seen at an index, in reading order; boxes are in elements of `plane`. */
+  placed(index, view, plane = this.pane.extent) {
+    const { pane } = this;
+    const { node } = pane;
+    const axes = pane.axes.value;
+    const { height, width } = plane;
+    const box = visible(view, height, width);
+    const isDifference = pane.over.value?.mode === "difference";
+    const level = isDifference ? null : levelFor(node, axes, view.scale * width / pane.extent.width);
+    const source = level ? this.levels.get(level.path) : node;
+    if (level && !source) {
+      this.fetchLevel(level);
+      return [];
+    }
+    if (!source || axes.y === void 0 || axes.x === void 0) return [];
+    const factor = { y: height / source.shape[axes.y], x: width / source.shape[axes.x] };
+    const inLevel = {
+      y0: Math.floor(box.y0 / factor.y),
+      y1: Math.min(source.shape[axes.y], Math.ceil(box.y1 / factor.y)),
+      x0: Math.floor(box.x0 / factor.x),
+      x1: Math.min(source.shape[axes.x], Math.ceil(box.x1 / factor.x))
+    };
+    const depth = pane.depthOf(source);
+    const elements = (inLevel.y1 - inLevel.y0) * (inLevel.x1 - inLevel.x0) * pane.channelCount * Math.sqrt(depth);
+    const at = index.map(
+      (value, axis) => Math.min(source.shape[axis] - 1, Math.floor(value * source.shape[axis] / node.shape[axis]))
+    );
+    const isLarge = elements > DIRECT_ELEMENTS && view.scale * width < pane.extent.width;
+    const whole = { y0: 0, y1: source.shape[axes.y], x0: 0, x1: source.shape[axes.x] };
+    const boxes = isLarge ? overviews(inLevel, whole) : tilesIn(inLevel, this.cuts(source, axes.y), this.cuts(source, axes.x));
+    return boxes.map((part) => ({
+      request: this.request(source, selection(source.shape.length, axes, at, part, pane.projection.value?.axis), isLarge),
+      box: scaled(part, factor, plane),
+      axes,
+      components: node.components,
+      factor
+    }));
+  }
+  cuts(node, axis) {
+    const { pane } = this;
+    const depth = pane.depthOf(node);
+    const least = depth > 1 ? Math.max(64, Math.floor(Math.sqrt(PROJECTED_ELEMENTS / depth))) : Number.POSITIVE_INFINITY;
+    return tileCuts(node.shape[axis], node.chunks[axis], Math.min(least, tileSide(pane.channelCount)));
+  }
+  fetchLevel(level) {
+    this.viewer.nodeAt(level.path).then((node) => {
+      if (node.kind === "array") this.levels.set(level.path, node);
+      this.again();
+    }).catch((error) => this.viewer.report(error));
+  }
+  request(node, sel, isLarge) {
+    const { pane } = this;
+    const over = pane.over.value;
+    const asked = askedOf(pane, node, sel, isLarge);
+    if (over?.mode === "difference") {
+      const other = askedOf(over.pane, over.pane.node, sel, isLarge);
+      const load = async (api, signal) => subtracted(...await Promise.all([asked.load(api, signal), other.load(api, signal)]));
+      return { key: `difference ${asked.key} ${other.key}`, load };
+    }
+    return { key: asked.key, load: (api, signal) => asked.load(api, signal).then((tile) => this.based(tile)) };
+  }
+  // The first tile decides what the numbers of all are differences from.
+  based(tile) {
+    const { origin } = this.pane;
+    origin.value ??= tile.origin;
+    if (origin.value) rebase(tile, origin.value);
+    return tile;
+  }
+};
+function askedOf(pane, node, sel, isLarge) {
+  const field = pane.field.value;
+  const as = pane.kind.value === "labels" ? "label" : pane.form;
+  const side = isLarge ? OVERVIEW_SIDE : void 0;
+  const { y: y5, x: x3 } = pane.axes.value;
+  const projection = pane.projection.value;
+  if (projection) {
+    const params = { path: node.path, sel, axes: `${y5},${x3}`, along: projection.axis, how: projection.how, side, field, as };
+    return { key: `projection ${node.etag} ${JSON.stringify(params)}`, load: (api, signal) => api.projection(params, signal) };
+  }
+  if (isLarge) {
+    const params = { path: node.path, sel, axes: `${y5},${x3}`, side, field, as };
+    return { key: `overview ${node.etag} ${JSON.stringify(params)}`, load: (api, signal) => api.overview(params, signal) };
+  }
+  return {
+    key: `tile ${node.path} ${node.etag} ${field ?? ""} ${as} ${sel}`,
+    load: (api, signal) => api.tile(node.path, sel, field, as, signal)
+  };
+}
+function overviews(box, whole) {
+  const step = 2 ** Math.ceil(Math.log2(Math.max(box.y1 - box.y0, box.x1 - box.x0) / 8));
+  const near = {
+    y0: Math.max(0, Math.floor(box.y0 / step) * step),
+    y1: Math.min(whole.y1, Math.ceil(box.y1 / step) * step),
+    x0: Math.max(0, Math.floor(box.x0 / step) * step),
+    x1: Math.min(whole.x1, Math.ceil(box.x1 / step) * step)
+  };
+  const isPart = (near.y1 - near.y0) * 2 <= whole.y1 || (near.x1 - near.x0) * 2 <= whole.x1;
+  return isPart ? [whole, near] : [whole];
+}
+function scaled(box, factor, plane) {
+  return {
+    y0: box.y0 * factor.y,
+    y1: Math.min(plane.height, box.y1 * factor.y),
+    x0: box.x0 * factor.x,
+    x1: Math.min(plane.width, box.x1 * factor.x)
+  };
+}
+
 // src/range.ts
-function rangeOf(tiles, kind) {
+function rangeOf(tiles, kind, isEven = false) {
   if (kind === "flow" || kind === "complex") {
     const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
     return largest < 0 ? null : [0, largest || 1];
@@ -8122,6 +8541,10 @@ function rangeOf(tiles, kind) {
     high = Math.max(high, toNumber(tile.max));
   }
   if (low > high) return null;
+  if (isEven) {
+    const far = Math.max(Math.abs(low), Math.abs(high)) || 1;
+    return [-far, far];
+  }
   return low === high ? [low, low + 1] : [low, high];
 }
 function channelRange(tiles, channel) {
@@ -8158,14 +8581,13 @@ function largestPair({ type, data }, { height, width, sy, sx, sc }) {
 }
 
 // src/picture.ts
-var DIRECT_ELEMENTS = 12 << 20;
-var OVERVIEW_SIDE = 1024;
 var Picture = class {
   constructor(viewer, pane, canvas, overlay, onDrawn) {
     this.viewer = viewer;
     this.pane = pane;
     this.canvas = canvas;
     this.onDrawn = onDrawn;
+    this.placing = new Placing(viewer, pane, () => this.schedule());
     this.lower = canvas.getContext("2d");
     this.upper = overlay.getContext("2d");
   }
@@ -8176,8 +8598,9 @@ var Picture = class {
   frame = 0;
   lower;
   upper;
-  /** Facts of the arrays of levels, for their chunks. */
-  levels = /* @__PURE__ */ new Map();
+  placing;
+  /** Of the second array, where there is one. */
+  over = null;
   /** How many pictures were drawn, for the count of frames a second. */
   drawn = 0;
   /** The index whose picture is complete on the screen. */
@@ -8198,7 +8621,7 @@ var Picture = class {
   viewport() {
     const { height, width } = this.canvas;
     const plane = this.pane.extent;
-    const view = this.viewer.view.value;
+    const view = this.viewer.viewOf(this.pane).value;
     const scale = view ? view[2] * devicePixelRatio / plane.width : fitting(plane.height, plane.width, height, width);
     const [cx, fraction] = view ?? [0.5, 0.5];
     const flip = this.pane.flipped.value ? plane.height : 0;
@@ -8212,131 +8635,51 @@ var Picture = class {
       flip
     };
   }
-  /** The tiles that are seen at an index, in reading order. */
-  placed(index, view) {
-    const { pane } = this;
-    const { node } = pane;
-    const axes = pane.axes.value;
-    const { height, width } = pane.extent;
-    const box = visible(view, height, width);
-    const level = levelFor(node, axes, view.scale);
-    const source = level ? this.levels.get(level.path) : node;
-    if (level && !source) {
-      this.fetchLevel(level);
-      return [];
+  /** The tiles of both arrays at an index. */
+  both(index, view) {
+    return [...this.placing.placed(index, view), ...this.placedAbove(index, view)];
+  }
+  /** The tiles of the second array, at the places of the plane. */
+  placedAbove(index, view) {
+    const above = this.pane.over.value;
+    if (!above || above.mode === "difference") return [];
+    if (this.over?.pane !== above.pane) {
+      this.over = { pane: above.pane, placing: new Placing(this.viewer, above.pane, () => this.schedule()) };
     }
-    if (!source || axes.y === void 0 || axes.x === void 0) return [];
-    const factorY = height / source.shape[axes.y];
-    const factorX = width / source.shape[axes.x];
-    const rows = this.cuts(source, axes.y);
-    const columns = this.cuts(source, axes.x);
-    const inLevel = {
-      y0: Math.floor(box.y0 / factorY),
-      y1: Math.min(source.shape[axes.y], Math.ceil(box.y1 / factorY)),
-      x0: Math.floor(box.x0 / factorX),
-      x1: Math.min(source.shape[axes.x], Math.ceil(box.x1 / factorX))
-    };
-    const elements = (inLevel.y1 - inLevel.y0) * (inLevel.x1 - inLevel.x0) * pane.channelCount;
-    const at = index.map(
-      (value, axis) => Math.min(source.shape[axis] - 1, Math.floor(value * source.shape[axis] / node.shape[axis]))
-    );
-    if (elements > DIRECT_ELEMENTS && view.scale < 1) {
-      return this.overviews(source, at, inLevel, { factorY, factorX }, axes);
-    }
-    return tilesIn(inLevel, rows, columns).map((tile) => ({
-      request: this.tileRequest(source, selection(source.shape.length, axes, at, tile)),
-      box: scaled(tile, factorY, factorX, height, width),
-      axes,
-      components: pane.node.components,
-      factor: { y: factorY, x: factorX }
-    }));
-  }
-  cuts(node, axis) {
-    return tileCuts(node.shape[axis], node.chunks[axis], tileSide(this.pane.channelCount));
-  }
-  fetchLevel(level) {
-    this.viewer.nodeAt(level.path).then((node) => {
-      if (node.kind === "array") this.levels.set(level.path, node);
-      this.schedule();
-    }).catch((error) => this.viewer.report(error));
-  }
-  get as() {
-    if (this.pane.kind.value === "labels") return "label";
-    return this.pane.decodes ? "cf" : "raw";
-  }
-  tileRequest(node, sel) {
-    const field = this.pane.field.value;
-    const as = this.as;
-    return {
-      key: `tile ${node.path} ${node.etag} ${field ?? ""} ${as} ${sel}`,
-      load: (api, signal) => api.tile(node.path, sel, field, as, signal).then((tile) => this.based(tile))
-    };
-  }
-  // The first tile decides what the numbers of all are differences from.
-  based(tile) {
-    const { origin } = this.pane;
-    origin.value ??= tile.origin;
-    if (origin.value) rebase(tile, origin.value);
-    return tile;
-  }
-  // The whole plane first, and above it what is seen, which has more detail.
-  overviews(node, at, box, { factorY, factorX }, axes) {
-    const height = node.shape[axes.y];
-    const width = node.shape[axes.x];
-    const whole = { y0: 0, y1: height, x0: 0, x1: width };
-    const boxes = [whole];
-    const step = 2 ** Math.ceil(Math.log2(Math.max(box.y1 - box.y0, box.x1 - box.x0) / 8));
-    const near = {
-      y0: Math.max(0, Math.floor(box.y0 / step) * step),
-      y1: Math.min(height, Math.ceil(box.y1 / step) * step),
-      x0: Math.max(0, Math.floor(box.x0 / step) * step),
-      x1: Math.min(width, Math.ceil(box.x1 / step) * step)
-    };
-    if ((near.y1 - near.y0) * 2 <= height || (near.x1 - near.x0) * 2 <= width) boxes.push(near);
-    const field = this.pane.field.value;
-    const as = this.as;
-    return boxes.map((part) => {
-      const sel = selection(node.shape.length, axes, at, part);
-      const params = { path: node.path, sel, axes: `${axes.y},${axes.x}`, side: OVERVIEW_SIDE, field, as };
-      return {
-        request: {
-          key: `overview ${node.etag} ${JSON.stringify(params)}`,
-          load: (api, signal) => api.overview(params, signal).then((tile) => this.based(tile))
-        },
-        box: scaled(part, factorY, factorX, this.pane.extent.height, this.pane.extent.width),
-        axes,
-        components: this.pane.node.components,
-        factor: { y: factorY, x: factorX }
-      };
-    });
+    return this.over.placing.placed(above.indexOf(index), view, this.pane.extent);
   }
   /** Whether all tiles of a frame are there. Failed ones count, so that play goes on. */
   has(index) {
-    const placed = this.placed(index, this.viewport());
+    const placed = this.both(index, this.viewport());
     return placed.length > 0 && placed.every(({ request }) => this.viewer.tiles.has(request.key));
   }
   /** What is seen now, and then the frames of `ahead`. */
   want(ahead) {
     const view = this.viewport();
-    const now = this.placed(this.viewer.indexOf(this.pane), view);
-    const later = ahead.flatMap((index) => this.placed(index, view));
+    const now = this.both(this.viewer.indexOf(this.pane), view);
+    const later = ahead.flatMap((index) => this.both(index, view));
     this.viewer.tiles.want(this.pane, [...now, ...later].map(({ request }) => request));
   }
   draw() {
     const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
-    const tiles = this.placed(index, view).map((place) => ({ place, entry: viewer.tiles.get(place.request.key) }));
-    const complete = tiles.length > 0 && tiles.every(({ entry }) => entry);
+    const loaded = (place) => ({ place, entry: viewer.tiles.get(place.request.key) });
+    const tiles = this.placing.placed(index, view).map(loaded);
+    const above = this.placedAbove(index, view).map(loaded);
+    const complete = tiles.length > 0 && [...tiles, ...above].every(({ entry }) => entry);
     const look = this.lookOf(tiles, complete);
+    const isSecond = pane.over.value?.mode === "blink" && pane.over.value.isSecond.value;
     this.clear(view);
     lower.imageSmoothingEnabled = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
-    this.drawTiles(view, tiles, look);
+    this.drawTiles(view, isSecond ? above : tiles, look);
+    if (pane.over.value?.mode === "labels") this.drawLabels(view, above, pane.over.value);
     this.drawMissing(view, index);
     this.drawMarks(view);
-    pane.message.value = tiles.flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
+    pane.message.value = [...tiles, ...above].flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
+    pane.every.value = Math.max(1, ...tiles.map(({ entry }) => Number(entry?.tile?.headers["x-zarrix-every"] ?? 1)));
     this.publish(view, index, look, complete);
     this.onDrawn(view);
     pane.ready.value = complete;
@@ -8349,7 +8692,7 @@ var Picture = class {
     const look = { ...pane.look.value };
     if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || pane.found.value !== null && !pane.perFrame.value) return look;
-    const range = rangeOf(loadedOf(tiles), pane.kind.value);
+    const range = rangeOf(loadedOf(tiles), pane.kind.value, look.even);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
@@ -8386,6 +8729,12 @@ var Picture = class {
       if (entry.canvas) this.drawTile(view, place, entry.tile, entry.canvas);
       this.drawDamage(view, place, entry.tile);
     }
+  }
+  /** Labels above the picture; nearest elements, because labels have no values between them. */
+  drawLabels(view, tiles, over) {
+    const fill = Math.round(over.opacity.value * 255);
+    this.lower.imageSmoothingEnabled = false;
+    this.drawTiles(view, tiles, { ...over.pane.look.value, kind: "labels", outlines: over.outlines.value, fill });
   }
   drawTile(view, place, tile, canvas) {
     const { lower } = this;
@@ -8436,9 +8785,12 @@ var Picture = class {
       left: view.left,
       top: view.top,
       index,
+      axes: [pane.axes.value.y, pane.axes.value.x],
       range: look.range,
       path: pane.node.path,
       flipped: view.flip ? "1" : "0",
+      over: pane.over.value?.mode ?? "",
+      second: pane.over.value?.isSecond.value ? "1" : "0",
       labelled: pane.labels.value ? "1" : "0",
       stored: pane.storedFailed ? "failed" : pane.stored.value ? "1" : "0",
       ready: complete ? "1" : "0",
@@ -8508,14 +8860,6 @@ function drawn(context, view, canvas, { left, top, width, height }) {
   context.scale(1, -1);
   context.drawImage(canvas, left, top, width, height);
   context.restore();
-}
-function scaled(box, factorY, factorX, height, width) {
-  return {
-    y0: box.y0 * factorY,
-    y1: Math.min(height, box.y1 * factorY),
-    x0: box.x0 * factorX,
-    x1: Math.min(width, box.x1 * factorX)
-  };
 }
 
 // src/ui/Cells.tsx
@@ -8612,6 +8956,83 @@ function Pages({ name, begin, step, length, onBegin }) {
   ] });
 }
 
+// src/ui/Compare.tsx
+var WORDS = { labels: "labels of", blink: "take turns with", difference: "minus" };
+var TURN_MS = 700;
+function Compare({ viewer, pane }) {
+  const over = pane.over.value;
+  if (over) return /* @__PURE__ */ a4(Chosen, { pane, over });
+  const siblings = pane.related.value?.siblings ?? [];
+  const choices = siblings.flatMap((sibling) => modesOf(pane, sibling).map((mode) => ({ mode, path: sibling.path })));
+  if (!choices.length) return null;
+  return /* @__PURE__ */ a4(
+    "select",
+    {
+      "aria-label": `Compare ${pane.node.path} with another array`,
+      value: "",
+      onChange: (event) => {
+        const choice = choices[Number(event.currentTarget.value || Number.NaN)];
+        event.currentTarget.value = "";
+        if (choice) void viewer.putOver(pane, choice.path, choice.mode);
+      },
+      children: [
+        /* @__PURE__ */ a4("option", { value: "", children: "with…" }),
+        MODES.flatMap(
+          (mode) => choices.map((choice, at) => choice.mode === mode && /* @__PURE__ */ a4("option", { value: at, children: [
+            WORDS[mode],
+            " ",
+            choice.path
+          ] }, mode + choice.path))
+        )
+      ]
+    }
+  );
+}
+function Chosen({ pane, over }) {
+  const { path } = over.pane.node;
+  const { mode } = over;
+  const byHand = over.byHand.value;
+  A2(() => {
+    if (mode !== "blink" || byHand) return;
+    const timer = setInterval(() => over.isSecond.value = !over.isSecond.value, TURN_MS);
+    return () => clearInterval(timer);
+  }, [over, byHand]);
+  return /* @__PURE__ */ a4("span", { class: "over", children: [
+    WORDS[mode],
+    " ",
+    /* @__PURE__ */ a4("bdi", { children: path.split("/").pop() }),
+    mode === "labels" && /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(
+        "input",
+        {
+          type: "range",
+          min: "0",
+          max: "1",
+          step: "0.05",
+          "aria-label": "Opacity of the labels",
+          value: over.opacity.value,
+          onInput: (event) => over.opacity.value = Number(event.currentTarget.value)
+        }
+      ),
+      /* @__PURE__ */ a4("label", { children: [
+        /* @__PURE__ */ a4("input", { type: "checkbox", checked: over.outlines.value, onChange: (event) => over.outlines.value = event.currentTarget.checked }),
+        "outlines"
+      ] })
+    ] }),
+    mode === "blink" && /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => {
+        over.byHand.value = true;
+        over.isSecond.value = !over.isSecond.value;
+      }, children: "other one" }),
+      /* @__PURE__ */ a4("label", { children: [
+        /* @__PURE__ */ a4("input", { type: "checkbox", checked: !byHand, onChange: (event) => over.byHand.value = !event.currentTarget.checked }),
+        "by itself"
+      ] })
+    ] }),
+    /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Remove ${path} from the picture`, onClick: () => pane.setOver(null), children: "✕" })
+  ] });
+}
+
 // src/ui/pointer.ts
 var Pointer = class {
   constructor(viewer, picture, element, onValue) {
@@ -8692,8 +9113,14 @@ var Pointer = class {
     if (!drag || drag.moved || drag.kind === "move") return;
     const { height, width } = picture.pane.extent;
     if (drag.row < 0 || drag.row >= height || drag.column < 0 || drag.column >= width) viewer.region.value = null;
-    else viewer.series.value = { pane: picture.pane, row: drag.row, column: drag.column };
+    else this.choose(drag.row, drag.column);
   };
+  /** An element was clicked: the cross goes there, or its series is shown. */
+  choose(row, column) {
+    const { viewer, picture } = this;
+    if (picture.pane.cross) viewer.moveCross(picture.pane, row, column);
+    else viewer.series.value = { pane: picture.pane, row, column };
+  }
   boxOf(one, two) {
     const { height, width } = this.picture.pane.extent;
     const clip = (value, end) => Math.max(0, Math.min(end - 1, value));
@@ -8725,9 +9152,11 @@ var Pointer = class {
     const asking = new AbortController();
     this.asking = asking;
     try {
+      if (pane.projection.value) return await this.askProjected(row, column, asking.signal);
       const value = await viewer.api.value(pane.node.path, index.join(","), { field: pane.field.value, as: pane.form }, asking.signal);
       if (asking.signal.aborted) return;
-      const text = this.described(row, column, value);
+      const text = this.described(row, column, value) + await this.ofSecond(row, column, asking.signal);
+      if (asking.signal.aborted) return;
       this.onValue(text);
       if (document.activeElement === this.element) viewer.spoken.value = text;
     } catch (error) {
@@ -8737,9 +9166,31 @@ var Pointer = class {
       }
     }
   }
+  /** The value of the second array of the picture, as text. */
+  async ofSecond(row, column, signal) {
+    const { viewer } = this;
+    const { pane } = this.picture;
+    const over = pane.over.value;
+    if (!over) return "";
+    const index = over.placeOf(viewer.indexOf(pane), row, column);
+    const { text, texts, meant } = await viewer.api.value(over.pane.node.path, index, { as: over.pane.form }, signal);
+    return `; ${over.pane.node.path}: ${meant?.[0] ?? text ?? texts?.join(", ")}`;
+  }
+  /** The largest, smallest or mean value along the axis of a projection. */
+  async askProjected(row, column, signal) {
+    const { viewer } = this;
+    const { pane } = this.picture;
+    const projection = pane.projection.value;
+    if (!projection) return;
+    const sel = viewer.selectionOf(pane, { y0: row, y1: row + 1, x0: column, x1: column + 1 });
+    const found = await viewer.api.stats(pane.node.path, sel, { bins: 1, field: pane.field.value, as: pane.form }, signal);
+    if (signal.aborted) return;
+    const number2 = found[projection.how];
+    const unit = pane.node.unit && pane.node.unit !== "1" ? ` ${symbol(pane.node.unit)}` : "";
+    this.onValue(`${this.placed(row, column)}: ${number2 === null ? "no number" : `${number2}${unit}`}, ${pane.projected}`);
+  }
   described(row, column, value) {
     const { pane } = this.picture;
-    const { y: y5 = 0, x: x3 = 0 } = pane.axes.value;
     const stated = value.texts ? `(${value.texts.join(", ")})` : value.text;
     const unit = pane.node.unit && pane.node.unit !== "1" ? ` ${symbol(pane.node.unit)}` : "";
     const meant = value.meant && (value.meant.length > 1 ? `(${value.meant.join(", ")})` : value.meant[0]);
@@ -8747,23 +9198,23 @@ var Pointer = class {
     const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {
     });
     const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
-    const place = (axis, index) => {
-      const label = labelAt(pane.labels.value?.[axis], index);
-      return label === null ? `${pane.dimension(axis)}=${index}` : `${pane.dimension(axis)} ${label} [${index}]`;
-    };
-    return `${place(y5, row)} ${place(x3, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+    return `${this.placed(row, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+  }
+  placed(row, column) {
+    const { pane } = this.picture;
+    const { y: y5 = 0, x: x3 = 0 } = pane.axes.value;
+    return `${pane.placeOf(y5, row)} ${pane.placeOf(x3, column)}`;
   }
   shift(dx, dy) {
     const { height, width } = this.picture.pane.extent;
     const [cx, cy, span] = this.view();
     const shownHeight = span * height / width;
     const down = this.picture.pane.flipped.value ? -dy : dy;
-    this.viewer.view.value = [cx - dx / span, cy - down / shownHeight, span];
+    this.viewer.viewOf(this.picture.pane).value = [cx - dx / span, cy - down / shownHeight, span];
   }
   view() {
-    const { view } = this.viewer;
     const { width } = this.picture.pane.extent;
-    return view.value ?? [0.5, 0.5, this.picture.viewport().scale * width / devicePixelRatio];
+    return this.viewer.viewOf(this.picture.pane).value ?? [0.5, 0.5, this.picture.viewport().scale * width / devicePixelRatio];
   }
   /** Zooms so that a point of the plane, in fractions, stays where it is on the screen. */
   zoom(factor, fy, fx) {
@@ -8771,7 +9222,7 @@ var Pointer = class {
     const { width } = this.picture.pane.extent;
     const next = Math.max(16, Math.min(width * 128 / devicePixelRatio, span * factor));
     const real = next / span;
-    this.viewer.view.value = [fx + (cx - fx) / real, fy + (cy - fy) / real, next];
+    this.viewer.viewOf(this.picture.pane).value = [fx + (cx - fx) / real, fy + (cy - fy) / real, next];
   }
   wheel = (event) => {
     event.preventDefault();
@@ -8805,9 +9256,9 @@ var Pointer = class {
       "+": () => this.zoom(1.5, cursor.fy, cursor.fx),
       "=": () => this.zoom(1.5, cursor.fy, cursor.fx),
       "-": () => this.zoom(1 / 1.5, cursor.fy, cursor.fx),
-      "0": () => viewer.view.value = null,
-      "1": () => viewer.view.value = [cursor.fx, cursor.fy, width / devicePixelRatio],
-      Enter: () => viewer.series.value = { pane, row, column },
+      "0": () => viewer.fit(),
+      "1": () => viewer.viewOf(pane).value = [cursor.fx, cursor.fy, width / devicePixelRatio],
+      Enter: () => this.choose(row, column),
       r: () => {
         this.anchor = this.anchor ? null : { row, column };
         if (this.anchor) viewer.region.value = { pane, box: this.boxOf(this.anchor, this.anchor) };
@@ -8865,6 +9316,8 @@ function PaneView({ viewer, pane, pictures }) {
         ] })
       ] }),
       pane.picture && /* @__PURE__ */ a4(Looks, { pane }),
+      pane.picture && pane.tileType && /* @__PURE__ */ a4(Depth, { viewer, pane }),
+      pane.picture && pane.tileType && /* @__PURE__ */ a4(Compare, { viewer, pane }),
       node.decodes && /* @__PURE__ */ a4("label", { title: "Stored values: packed, with the numbers that stand for missing ones", children: [
         /* @__PURE__ */ a4(
           "input",
@@ -9042,6 +9495,36 @@ function Beside({ viewer, pane }) {
     }
   );
 }
+function Depth({ viewer, pane }) {
+  const { depths } = pane;
+  if (!depths.length) return null;
+  const { projection } = pane;
+  const now = projection.value ? `${projection.value.how}:${projection.value.axis}` : pane.cross ? "cross" : "";
+  const named = (axis) => pane.dimension(axis);
+  const choose = (choice) => {
+    const [how, axis] = choice.split(":");
+    if (how === "planes") return viewer.showPlanes(pane, Number(axis));
+    if (pane.cross && how === "") return viewer.showOnePlane(pane);
+    pane.project(how === "" || how === "cross" ? null : { axis: Number(axis), how });
+  };
+  return /* @__PURE__ */ a4("label", { children: [
+    /* @__PURE__ */ a4("span", { children: "depth" }),
+    " ",
+    /* @__PURE__ */ a4("select", { value: now, "aria-label": "What is shown along the other axes", onChange: (event) => choose(event.currentTarget.value), children: [
+      /* @__PURE__ */ a4("option", { value: "", children: "one plane" }),
+      pane.cross && /* @__PURE__ */ a4("option", { value: "cross", children: "three planes" }),
+      !pane.cross && depths.map((axis) => /* @__PURE__ */ a4("option", { value: `planes:${axis}`, children: [
+        "three planes with ",
+        named(axis)
+      ] }, `p${axis}`)),
+      depths.flatMap((axis) => WAYS.map((how) => /* @__PURE__ */ a4("option", { value: `${how}:${axis}`, children: [
+        how,
+        " along ",
+        named(axis)
+      ] }, how + axis)))
+    ] })
+  ] });
+}
 function Save({ viewer, pane, picture }) {
   const numbers = async (route) => {
     const region = viewer.region.value;
@@ -9065,8 +9548,8 @@ function Save({ viewer, pane, picture }) {
       children: [
         /* @__PURE__ */ a4("option", { value: "", children: "save…" }),
         /* @__PURE__ */ a4("option", { value: "png", children: "picture as PNG" }),
-        /* @__PURE__ */ a4("option", { value: "npy", children: "numbers as npy" }),
-        pane.channelCount === 1 && /* @__PURE__ */ a4("option", { value: "csv", children: "numbers as CSV" })
+        !pane.projection.value && /* @__PURE__ */ a4("option", { value: "npy", children: "numbers as npy" }),
+        !pane.projection.value && pane.channelCount === 1 && /* @__PURE__ */ a4("option", { value: "csv", children: "numbers as CSV" })
       ]
     }
   );
@@ -9106,7 +9589,8 @@ function Canvas({ viewer, pane, pictures }) {
       void [
         viewer.loaded.value,
         viewer.at.value,
-        viewer.view.value,
+        viewer.viewOf(pane).value,
+        pane.projection.value,
         viewer.showMissing.value,
         pane.look.value,
         pane.axes.value,
@@ -9117,7 +9601,10 @@ function Canvas({ viewer, pane, pictures }) {
         viewer.playing.value,
         pane.labels.value,
         pane.raw.value,
-        pane.flipped.value
+        pane.flipped.value,
+        pane.over.value?.opacity.value,
+        pane.over.value?.outlines.value,
+        pane.over.value?.isSecond.value
       ];
       f3(() => picture.schedule());
     });
@@ -9158,7 +9645,7 @@ function Canvas({ viewer, pane, pictures }) {
         return seen.current && margin ? composed(viewer, seen.current, margin) : null;
       } }),
       pane.kind.value === "flow" && /* @__PURE__ */ a4(Wheel, { largest: pane.look.value.range[1] }),
-      notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: notes(pane) }),
+      notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: /* @__PURE__ */ a4("bdi", { children: notes(pane) }) }),
       pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) })
     ] }),
     /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) })
@@ -9182,11 +9669,16 @@ function surround(canvas, view, pane) {
 }
 function notes(pane) {
   const found = [];
+  const over = pane.over.value;
+  if (over?.mode === "difference") found.push(`minus ${over.pane.node.path}`);
+  if (over?.mode === "blink") found.push(over.isSecond.value ? over.pane.node.path : pane.node.path);
+  if (pane.projected) found.push(pane.projected);
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");
   if (pane.quality.value === "reduced") found.push("pictures decoded in a smaller size");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");
+  if (pane.every.value > 1) found.push(`one of every ${pane.every.value} planes`);
   return found.join("; ");
 }
 function Wheel({ largest }) {
@@ -9663,7 +10155,7 @@ function App({ viewer }) {
       }, children: "Tree" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showGrid.value, title: "Draw the borders of chunks and shards (g)", onClick: () => viewer.showGrid.value = !viewer.showGrid.value, children: "Chunk grid" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showMissing.value, title: "Hatch chunks that are not stored (m)", onClick: () => viewer.showMissing.value = !viewer.showMissing.value, children: "Missing" }),
-      /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.view.value = null, title: "Show whole planes (0)", children: "Fit" }),
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.fit(), title: "Show whole planes (0)", children: "Fit" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, onClick: () => {
         side.value = !side.value;
         if (narrow.matches) tree.value = false;

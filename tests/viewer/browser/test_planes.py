@@ -1,0 +1,131 @@
+"""Three planes through a point, and projections along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import zarrix as zarr
+from viewer.browser import painted
+from viewer.browser.screen import Screen
+
+DEPTH, HEIGHT, WIDTH = 12, 30, 40
+
+
+def volume() -> tuple[Any, Any]:
+    """A group with an array of three axes, and its values."""
+    group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
+    data = np.random.default_rng(3).integers(0, 3000, (DEPTH, HEIGHT, WIDTH), "u2")
+    made = group.create_array(
+        "stack", shape=data.shape, chunks=(4, 10, 20), dtype="u2", dimension_names=list("zyx")
+    )
+    made[:] = data
+    return group, data
+
+
+def expect(screen: Screen, pane: int, values: Any) -> None:
+    def is_right() -> bool:
+        drawn = screen.drawn(pane)
+        wanted = painted.hatched(
+            painted.gray(values, drawn.low, drawn.high), drawn.left, drawn.top, int(drawn.scale)
+        )
+        return bool(np.array_equal(screen.plane(*values.shape, pane), wanted))
+
+    screen.wait(is_right)
+
+
+def choose(screen: Screen, choice: str) -> None:
+    screen.page.get_by_label("What is shown along the other axes").first.select_option(choice)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_three_planes_go_through_one_point(
+    width: int, scheme: str, browser: Any, viewing: Callable[..., Any]
+) -> None:
+    group, data = volume()
+    options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    screen = Screen(browser, **options)
+    screen.open(viewing(group).address("path=stack&at=z=5"))
+    choose(screen, "planes:0")
+    screen.wait_drawn(3)
+    expect(screen, 0, data[5])
+    expect(screen, 1, data[:, :, WIDTH // 2].T)
+    expect(screen, 2, data[:, HEIGHT // 2])
+    # A click in the first plane moves the other two, and one in the third the first.
+    drawn = screen.drawn(0)
+    screen.page.locator("canvas.upper").nth(0).click(
+        position={"x": drawn.left + 7.5 * drawn.scale, "y": drawn.top + 21.5 * drawn.scale}
+    )
+    expect(screen, 1, data[:, :, 7].T)
+    expect(screen, 2, data[:, 21])
+    drawn = screen.drawn(2)
+    screen.page.locator("canvas.upper").nth(2).click(
+        position={"x": drawn.left + 30.5 * drawn.scale, "y": drawn.top + 2.5 * drawn.scale}
+    )
+    expect(screen, 0, data[2])
+    expect(screen, 1, data[:, :, 30].T)
+    # The cross is at the element in each plane.
+    for pane, (row, column) in enumerate([(21, 30), (21, 2), (2, 30)]):
+        drawn = screen.drawn(pane)
+        x, y = (
+            int(begin + (element + 0.5) * drawn.scale)
+            for begin, element in ((drawn.left, column), (drawn.top, row))
+        )
+        upper = screen.pixels("canvas.upper", pane=pane)
+        yellow = (upper == [255, 214, 10, 255]).all(axis=-1)
+        assert yellow[drawn.top + 1, x], pane
+        assert yellow[y, drawn.left + 1], pane
+    assert screen.page.evaluate("document.documentElement.scrollWidth") <= width
+    # The address holds all of it, and one plane comes back.
+    screen.wait(lambda: screen.page.url.count("cross") == 3)
+    again = screen.page.url
+    screen.open("about:blank", panes=0)
+    screen.open(again, panes=3)
+    expect(screen, 1, data[:, :, 30].T)
+    choose(screen, "")
+    screen.wait_drawn(1)
+    expect(screen, 0, data[2])
+    screen.close()
+
+
+@pytest.mark.parametrize("how", ["max", "min", "mean"])
+def test_a_projection_equals_numpy_and_says_its_value(
+    how: str, screen: Screen, viewing: Callable[..., Any]
+) -> None:
+    group, data = volume()
+    screen.open(viewing(group).address("path=stack"))
+    choose(screen, f"{how}:0")
+    screen.wait_text(".quality", "along z")
+    expected = getattr(np, how)(data, axis=0)
+    expect(screen, 0, expected)
+    assert screen.page.get_by_label("Index of z", exact=True).count() == 0
+    drawn = screen.drawn()
+    screen.page.locator("canvas.upper").hover(
+        position={"x": drawn.left + 9.5 * drawn.scale, "y": drawn.top + 4.5 * drawn.scale}
+    )
+    screen.wait_text("output.value", f"y=4 x=9: {expected[4, 9]:.10g}"[:18])
+    screen.wait(lambda: f"along%3A0%3A{how}" in screen.page.url)
+
+
+def test_planes_that_are_passed_by_are_not_read(
+    screen: Screen, viewing: Callable[..., Any]
+) -> None:
+    data = np.random.default_rng(0).integers(0, 255, (90, 90, 90), "u1")
+    group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
+    group.create_array("deep", shape=data.shape, chunks=(15, 30, 30), dtype="u1",
+                       dimension_names=list("zyx"))[:] = data  # fmt: skip
+    screen.open(viewing(group).address("path=deep"))
+    failed: list[str] = []
+    screen.page.on("requestfailed", lambda request: failed.append(request.url))
+    choose(screen, "planes:0")
+    screen.wait_drawn(3)
+    slider = screen.page.get_by_label("Index of x as a number")
+    for at in range(80, 0, -1):
+        slider.evaluate(
+            "(input, at) => { input.value = at; input.dispatchEvent(new Event('input')) }", at
+        )
+    expect(screen, 1, data[:, :, 1].T)
+    assert failed
