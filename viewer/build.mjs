@@ -32,7 +32,7 @@ async function licences() {
     const text = await readFile(join(folder, "LICENSE"), "utf8");
     parts.push(`${"=".repeat(72)}\n${name} ${version} (${license})\n\n${text.trim()}\n`);
   }
-  parts.push(await readFile(join(here, "colour-maps.txt"), "utf8"));
+  for (const name of ["colour-maps.txt", "coast-lines.txt"]) parts.push(await readFile(join(here, name), "utf8"));
   return parts.join("\n");
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import itertools
 import json
 import threading
@@ -253,3 +255,30 @@ def test_changes_of_an_array_whose_metadata_is_damaged_go_on(tmp_path: Path) -> 
     document.write_bytes(good)
     second = next(value for name, value in itertools.islice(told, 200) if name == "changed")
     assert first["etag"] != second["etag"]
+
+
+def test_a_widget_leaves_a_picture_in_a_notebook_that_is_exported() -> None:
+    """A notebook without a kernel has the PNG beside the widget; what has no plane has none."""
+    pytest.importorskip("anywidget")
+    image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    root = zarr.group()
+    data = np.arange(20 * 30, dtype="f4").reshape(20, 30)
+    root.create_array("a/plane", shape=data.shape, dtype="f4")[:] = data
+    root.create_array("b", shape=(5,), dtype="f4")
+    widget = root.viewer()
+    try:
+        bundle, _ = widget._repr_mimebundle_()
+    finally:
+        widget.close()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    with image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))) as opened:
+        found = np.asarray(opened.convert("L"))
+    assert found.shape == data.shape
+    # From black to white, as the values grow.
+    assert (found.reshape(-1)[0], found.reshape(-1)[-1]) == (0, 255)
+    assert (np.diff(found.reshape(-1).astype(int)) >= 0).all()
+    alone = root["b"].viewer()
+    try:
+        assert "image/png" not in alone._repr_mimebundle_()[0]
+    finally:
+        alone.close()

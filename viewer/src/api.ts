@@ -121,6 +121,8 @@ export interface Hello {
   first: string | null;
   limits: { elements: number; cells: number; chunks: number; overview_bytes: number; connections: number };
   interactive: boolean;
+  /** Arrays whose values a page without a server does not have. */
+  left_out?: string[];
 }
 
 export type TileType = "u1" | "i1" | "u2" | "i2" | "f2" | "f4" | "u4";
@@ -158,6 +160,8 @@ export interface Series {
   max: (number | null | string)[] | null;
   text?: boolean;
 }
+/** The elements that a line passes. */
+export interface Profile { rows: number[]; columns: number[]; distances: number[]; values: (number | null | string)[] }
 export interface Stored {
   box: [number, number][];
   runs: number[];
@@ -166,6 +170,8 @@ export interface Stored {
   unit: "chunk" | "shard";
   shards?: { box: [number, number][]; runs: number[] };
 }
+/** A number for each chunk of a plane, in rows; null where none is stored. */
+export interface ChunkGrid { rows: [number, number]; columns: [number, number]; unit: "chunk" | "shard"; values: (number | null)[] }
 export interface ChunkFacts {
   coords: number[];
   key: string;
@@ -274,9 +280,11 @@ export class Api {
   value = (path: string, index: string, options: { field?: string; as?: string }, signal?: AbortSignal) =>
     this.json<Value>("value", { path, index, ...options }, signal);
   cells = (path: string, sel: string, field?: string) => this.json<Cells>("cells", { path, sel, field });
-  series = (path: string, axis: number, index: string, options: Params) =>
-    this.json<Series>("series", { path, axis, index, ...options });
+  series = (path: string, axis: number, index: string, options: Params, signal?: AbortSignal) =>
+    this.json<Series>("series", { path, axis, index, ...options }, signal);
+  profile = (params: Params, signal?: AbortSignal) => this.json<Profile>("profile", params, signal);
   stored = (path: string, sel: string) => this.json<Stored>("stored", { path, sel });
+  chunks = (params: Params, signal?: AbortSignal) => this.json<ChunkGrid>("chunks", params, signal);
   chunk = (path: string, coords: number[]) =>
     this.json<ChunkFacts>("chunk", { path, coords: coords.join(",") });
   plan = (path: string, sel: string) => this.json<Record<string, unknown>>("plan", { path, sel });

@@ -1,9 +1,10 @@
 // What surrounds a picture: ticks and names of its axes, the bar of its colours, and a scale bar.
 import { numberAt, niceStep, symbol, ticksOf, withUnit } from "./labels";
+import { MAP } from "./chunkmap";
 import { colourMap } from "./paint/colours";
 import { transformed } from "./paint/values";
 import { screenRow, type Viewport } from "./plane";
-import type { Pane } from "./state";
+import type { Pane } from "./pane";
 
 /** Room around a picture, in CSS pixels. */
 export const MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
@@ -24,6 +25,7 @@ export interface Surroundings {
 
 /** Kinds whose colours are those of one number. */
 export function hasColourBar(pane: Pane): boolean {
+  if (pane.chunkMap.value) return pane.chunkMap.value.measure !== "age";
   return pane.kind.value === "gray" || pane.kind.value === "depth";
 }
 
@@ -96,7 +98,10 @@ const BAR_WIDTH = 14;
 
 /** The colours of the range, from its lowest value at the bottom, with the unit above. */
 function drawBar({ context, view, pane, ratio, text, line }: Surroundings): void {
-  const { range, map, transform } = pane.look.value;
+  const chunks = pane.chunkMap.value;
+  const { range, map, transform } = chunks
+    ? { range: chunks.range ?? [0, 1], map: MAP, transform: "linear" as const }
+    : pane.look.value;
   const left = MARGIN.left * ratio + view.width + 10 * ratio;
   const top = (MARGIN.top + 20) * ratio;
   const height = Math.round(Math.max(20 * ratio, view.height - 26 * ratio));
@@ -112,7 +117,7 @@ function drawBar({ context, view, pane, ratio, text, line }: Surroundings): void
   context.fillStyle = text;
   context.textAlign = "left";
   context.textBaseline = "middle";
-  const unit = pane.node.unit;
+  const unit = chunks ? (chunks.measure === "bytes" ? "bytes" : "ratio") : pane.node.unit;
   if (unit) context.fillText(symbol(unit), left, top - 11 * ratio, MARGIN.right * ratio - 10 * ratio);
   const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
   const high = Math.max(range[1], low);

@@ -2,6 +2,7 @@
 //
 // The token is never part of it: it is taken from the first address and cached for the tab.
 import type { Axes, Kind } from "./api";
+import type { Measure } from "./chunkmap";
 import type { OverState } from "./over";
 
 export interface PaneState {
@@ -20,6 +21,10 @@ export interface PaneState {
   projection?: Projection;
   /** A second array in the picture. */
   over?: OverState;
+  /** Coast lines are drawn, where there can be. */
+  coast?: boolean;
+  /** By what its chunks are coloured. */
+  chunks?: Measure;
   /** One of three planes through a point, with a view of its own. */
   cross?: boolean;
   view?: [number, number, number];
@@ -39,6 +44,9 @@ export interface State {
   /** Whether chunks are outlined, and missing ones hatched. */
   grid?: boolean;
   missing?: boolean;
+  /** Elements of panes whose series are shown, and a line: the number of the pane, and rows and columns. */
+  pins?: number[][];
+  line?: number[];
   /** A selection as on the command line, which outlines a region. */
   sel?: string;
 }
@@ -63,6 +71,8 @@ export function toFragment(state: State): string {
     }
     if (pane.projection) options.push(`along:${pane.projection.axis}:${pane.projection.how}`);
     if (pane.over) options.push(`over:${pane.over.mode}:${pane.over.opacity}:${pane.over.outlines ? 1 : 0}:${encodeURIComponent(pane.over.path)}`);
+    if (pane.chunks) options.push(`chunks:${pane.chunks}`);
+    if (pane.coast === false) options.push("coast:0");
     if (pane.cross) options.push("cross");
     if (pane.view) options.push(`view:${pane.view.map((part) => Number(part.toFixed(5))).join(":")}`);
     if (pane.field) options.push(`field:${pane.field}`);
@@ -74,6 +84,8 @@ export function toFragment(state: State): string {
   if (state.view) params.append("view", state.view.map((part) => Number(part.toFixed(5))).join(","));
   if (state.grid) params.append("grid", "1");
   if (state.missing === false) params.append("missing", "0");
+  for (const pin of state.pins ?? []) params.append("pin", pin.join(","));
+  if (state.line) params.append("line", state.line.join(","));
   if (state.sel) params.append("sel", state.sel);
   return params.toString();
 }
@@ -95,8 +107,16 @@ export function fromFragment(fragment: string): State & { token: string | null }
     view: viewOf((params.get("view") ?? "").split(",")),
     ...(params.get("grid") === "1" && { grid: true }),
     ...(params.get("missing") === "0" && { missing: false }),
+    ...(params.has("pin") && { pins: params.getAll("pin").slice(0, 8).flatMap((text) => wholesOf(text, 3)) }),
+    ...(params.has("line") && { line: wholesOf(params.get("line") ?? "", 5)[0] }),
     sel: params.get("sel") ?? undefined,
   };
+}
+
+/** So many whole numbers of a text, as a list of one list; an empty list if it is not that. */
+function wholesOf(text: string, count: number): number[][] {
+  const found = text.split(",").map((part) => Number(part || Number.NaN));
+  return found.length === count && found.every((one) => Number.isSafeInteger(one) && one >= 0) ? [found] : [];
 }
 
 function viewOf(parts: string[]): [number, number, number] | undefined {
@@ -126,6 +146,8 @@ function paneOf(path: string, options: string): PaneState {
       const axis = Number(rest[0] || Number.NaN);
       if (how && Number.isInteger(axis)) pane.projection = { axis, how };
     }
+    if (name === "chunks") pane.chunks = (["bytes", "ratio", "age"] as const).find((one) => one === value);
+    if (name === "coast") pane.coast = value !== "0";
     if (name === "over") pane.over = overOf(rest);
     if (name === "view") pane.view = viewOf(rest);
     if (name === "range") {

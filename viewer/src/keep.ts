@@ -1,8 +1,10 @@
 // Keeping what is seen: a picture with its axes, and the numbers as files.
 import { drawScaleBar, MARGIN } from "./axes";
+import { drawCoast } from "./coast";
 import { labelAt } from "./labels";
 import type { Picture } from "./picture";
-import type { Pane, Viewer } from "./state";
+import type { Pane } from "./pane";
+import type { Viewer } from "./state";
 
 /** Offers bytes as a file of this name. */
 export function offer(content: BlobPart, name: string): void {
@@ -50,6 +52,7 @@ export function composed(viewer: Viewer, picture: Picture, around: HTMLCanvasEle
   context.drawImage(around, 0, 0);
   context.translate(Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
   context.drawImage(picture.canvas, 0, 0);
+  drawCoast(context, picture.viewport(), picture.pane, ratio);
   drawScaleBar(context, picture.viewport(), picture.pane, ratio);
   return canvas;
 }

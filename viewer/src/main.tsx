@@ -2,9 +2,10 @@
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { Api } from "./api";
+import { type Data, FileTransport } from "./exported";
 import { fromFragment, toFragment } from "./fragment";
 import { Viewer } from "./state";
-import { HttpTransport, KernelTransport, type Model } from "./transport";
+import { HttpTransport, KernelTransport, type Model, type Transport } from "./transport";
 import { App } from "./ui/App";
 
 const TOKEN = "zarrix-token";
@@ -21,8 +22,15 @@ function takeToken(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
+/** A page without a server has its values in itself. */
+function transportOf(): Transport {
+  const data = document.getElementById("zarrix-data")?.textContent;
+  return data ? new FileTransport(JSON.parse(data) as Data) : new HttpTransport(takeToken());
+}
+
 function startPage(root: HTMLElement): void {
-  const viewer = new Viewer(new Api(new HttpTransport(takeToken())));
+  const transport = transportOf();
+  const viewer = new Viewer(new Api(transport));
   draw(<App viewer={viewer} />, root);
   let subject = "";
   void viewer.start(location.hash).then(() => {
@@ -52,7 +60,7 @@ function startPage(root: HTMLElement): void {
     });
   });
   addEventListener("hashchange", () => {
-    takeToken();
+    if (transport instanceof HttpTransport) takeToken();
     if (location.hash.slice(1) === toFragment(viewer.toState())) return;
     // What the address names is shown without a new page of the history.
     subject = fromFragment(location.hash).panes.map(({ path, kind }) => `${path} ${kind ?? ""}`).join("\n");

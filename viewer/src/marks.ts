@@ -1,9 +1,13 @@
 // What lies above a picture: chunk grid, broken chunks, windows of a loader, region and cursor.
 import { drawScaleBar } from "./axes";
+import { drawCoast } from "./coast";
 import { type Box, chunkCuts, type Cuts, onScreen, screenRow, type Viewport, visible } from "./plane";
-import type { Pane, Viewer } from "./state";
+import type { Pane } from "./pane";
+import type { Viewer } from "./state";
+import { CURVE_COLOURS } from "./ui/Plot";
 
 export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {
+  drawCoast(context, view, pane, devicePixelRatio);
   if (viewer.showGrid.value) drawGrid(context, view, pane);
   drawBroken(context, view, viewer, pane);
   const windows = viewer.windows.value;
@@ -22,9 +26,53 @@ export function drawMarks(context: CanvasRenderingContext2D, view: Viewport, vie
     };
     outline(context, view, box, region.pane === pane ? "#ffffff" : "#c0c0c0", 2);
   }
+  drawPlaces(context, view, viewer, pane);
+  drawLine(context, view, viewer, pane);
   drawScaleBar(context, view, pane, devicePixelRatio);
   if (pane.cross) drawCross(context, view, viewer, pane);
   drawCursor(context, view, viewer, pane);
+}
+
+/** Rings at the elements whose series are shown, in the colours of their curves. */
+function drawPlaces(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {
+  const { places } = viewer;
+  if (places.length < 2) return;
+  places.forEach(({ pane: its, row, column }, at) => {
+    if (its !== pane) return;
+    const [x, y] = middleOf(view, row, column);
+    for (const [colour, width] of [["#000000", 5], ["#ffffff", 4], [CURVE_COLOURS[at % 8], 2]] as const) {
+      context.strokeStyle = colour;
+      context.lineWidth = width * devicePixelRatio;
+      context.beginPath();
+      context.arc(x, y, 6 * devicePixelRatio, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  });
+}
+
+function drawLine(context: CanvasRenderingContext2D, view: Viewport, viewer: Viewer, pane: Pane): void {
+  const line = viewer.line.value;
+  if (line?.pane !== pane) return;
+  const [x0, y0] = middleOf(view, line.from.row, line.from.column);
+  const [x1, y1] = middleOf(view, line.to.row, line.to.column);
+  for (const [colour, width] of [["rgba(0, 0, 0, 0.75)", 4], ["#4cc9f0", 2]] as const) {
+    context.strokeStyle = colour;
+    context.lineWidth = width * devicePixelRatio;
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.lineTo(x1, y1);
+    context.stroke();
+  }
+  context.fillStyle = "#4cc9f0";
+  context.beginPath();
+  context.arc(x0, y0, 4 * devicePixelRatio, 0, 2 * Math.PI);
+  context.fill();
+}
+
+/** The middle of an element on the screen. */
+function middleOf(view: Viewport, row: number, column: number): [number, number] {
+  const { left, top, width, height } = onScreen(view, { y0: row, y1: row + 1, x0: column, x1: column + 1 });
+  return [left + width / 2, top + height / 2];
 }
 
 /** Whether a place of one pane is the same place of another one: of other planes of an array it is not. */

@@ -1,7 +1,8 @@
 // Which chunks of a plane are not stored. They are hatched, so that missing is never taken for zero.
 import type { Stored } from "./api";
 import { chunkCuts, type Cuts } from "./plane";
-import type { Pane, Viewer } from "./state";
+import type { Pane } from "./pane";
+import type { Viewer } from "./state";
 
 export interface Missing {
   rows: Cuts;

@@ -2,7 +2,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { type ArrayNode, type Axes, difference, type Sibling, type Tile } from "./api";
 import { asBits, numbersOf } from "./paint/values";
-import { Pane } from "./state";
+import { Pane } from "./pane";
 
 export const MODES = ["labels", "blink", "difference"] as const;
 export type Mode = (typeof MODES)[number];

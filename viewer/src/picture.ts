@@ -3,6 +3,7 @@
 // There are two canvases. The lower one has the picture alone, whose pixels tests compare with NumPy;
 // the upper one is drawn again for each movement of the pointer.
 import type { Tile } from "./api";
+import { type ChunkMap, drawChunks } from "./chunkmap";
 import { hatch } from "./hatching";
 import { drawMarks } from "./marks";
 import { missingOf } from "./missing";
@@ -11,7 +12,8 @@ import { type Box, fitting, layoutOf, onScreen, tilesIn, type Viewport, visible 
 import { type Placed, Placing } from "./placing";
 import { channelRange, rangeOf } from "./range";
 import type { Over } from "./over";
-import type { Pane, Viewer } from "./state";
+import type { Pane } from "./pane";
+import type { Viewer } from "./state";
 import type { Entry } from "./tiles";
 
 /** A tile of the picture, and what is loaded of it. */
@@ -64,7 +66,7 @@ export class Picture {
     const { height, width } = this.canvas;
     const plane = this.pane.extent;
     const view = this.viewer.viewOf(this.pane).value;
-    const scale = view ? (view[2] * devicePixelRatio) / plane.width : fitting(plane.height, plane.width, height, width);
+    const scale = view ? (view[2] * devicePixelRatio) / plane.width : this.fit(plane);
     const [cx, fraction] = view ?? [0.5, 0.5];
     const flip = this.pane.flipped.value ? plane.height : 0;
     const cy = flip ? 1 - fraction : fraction;
@@ -78,8 +80,22 @@ export class Picture {
     };
   }
 
+  /** The scale at which the plane fits; of three planes, at which all of them do. */
+  private fit(plane: { height: number; width: number }): number {
+    const { pane, viewer } = this;
+    const own = fitting(plane.height, plane.width, this.canvas.height, this.canvas.width);
+    if (!pane.cross) return own;
+    if (pane.fits !== own) {
+      pane.fits = own;
+      // The others may have another scale now.
+      viewer.loaded.value++;
+    }
+    return Math.min(...viewer.panes.value.map(({ cross, fits }) => (cross ? fits : Number.POSITIVE_INFINITY)));
+  }
+
   /** The tiles of both arrays at an index. */
   private both(index: number[], view: Viewport): Placed[] {
+    if (this.pane.chunkMap.value) return [];
     return [...this.placing.placed(index, view), ...this.placedAbove(index, view)];
   }
 
@@ -96,6 +112,7 @@ export class Picture {
   /** Whether all tiles of a frame are there. Failed ones count, so that play goes on. */
   has(index: number[]): boolean {
     const placed = this.both(index, this.viewport());
+    if (this.pane.chunkMap.value) return true;
     return placed.length > 0 && placed.every(({ request }) => this.viewer.tiles.has(request.key));
   }
 
@@ -111,6 +128,7 @@ export class Picture {
     const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
+    if (pane.chunkMap.value) return this.drawChunkMap(view, index, pane.chunkMap.value);
     const loaded = (place: Placed) => ({ place, entry: viewer.tiles.get(place.request.key) });
     const tiles = this.placing.placed(index, view).map(loaded);
     const above = this.placedAbove(index, view).map(loaded);
@@ -132,6 +150,24 @@ export class Picture {
     pane.ready.value = complete;
     this.shown = complete ? index.join(",") : "";
     if (!viewer.playing.value) this.want([]);
+  }
+
+  /** The chunks of the plane in colours; those that are not stored are hatched. */
+  private drawChunkMap(view: Viewport, index: number[], map: ChunkMap): void {
+    const { pane } = this;
+    map.want(() => this.schedule());
+    this.clear(view);
+    drawChunks(this.lower, view, map);
+    this.drawMissing(view, index);
+    this.drawMarks(view);
+    pane.message.value = "";
+    pane.quality.value = "";
+    const complete = map.grid.value !== null || map.failure.value !== "";
+    this.publish(view, index, { ...pane.look.value, range: map.range ?? [0, 1] }, complete);
+    this.onDrawn(view);
+    pane.ready.value = complete;
+    this.shown = complete ? index.join(",") : "";
+    this.want([]);
   }
 
   /** The look of the pane, with the range of these tiles where none is chosen or known. */
@@ -245,6 +281,7 @@ export class Picture {
       range: look.range,
       path: pane.node.path,
       flipped: view.flip ? "1" : "0",
+      chunks: pane.chunkMap.value?.measure ?? "",
       over: pane.over.value?.mode ?? "",
       second: pane.over.value?.isSecond.value ? "1" : "0",
       labelled: pane.labels.value ? "1" : "0",

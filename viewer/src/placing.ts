@@ -5,7 +5,8 @@ import { subtracted } from "./over";
 import {
   type Box, type Cuts, levelFor, selection, tileCuts, tileSide, tilesIn, type Viewport, visible,
 } from "./plane";
-import type { Pane, Viewer } from "./state";
+import type { Pane } from "./pane";
+import type { Viewer } from "./state";
 import type { Request } from "./tiles";
 
 export interface Placed {

@@ -1,4 +1,4 @@
-"""The route ``projection``: the largest, smallest or mean value along an axis, for each element of a plane.
+"""The route ``projection``: the largest, smallest or mean value along an axis.
 
 The axis is read part by part, so that memory does not grow with it. Where its chunks are more than
 one request decodes, every n-th plane is read, and a header says so.

@@ -45,10 +45,12 @@ ROUTES: dict[str, Route] = {
         "_projection", ("path", "sel", "axes", "along", "how", "side", "field", "as"), 160 * 2**20
     ),
     "stored": Route("_stored", ("path", "sel")),
+    "chunks": Route("_chunk_map", ("path", "sel", "axes", "of")),
     "chunk": Route("_stored", ("path", "coords")),
     "plan": Route("_stored", ("path", "sel")),
     "stats": Route("_stats", ("path", "sel", "field", "bins", "range", "as"), 160 * 2**20),
     "series": Route("_stats", ("path", "axis", "index", "width", "field", "begin", "end", "as")),
+    "profile": Route("_profile", ("path", "index", "axes", "ends", "field", "as"), 160 * 2**20),
     "crops": Route("_crops", ("path", "shape", "n", "seed"), 64 * 2**20),
     "code": Route("_export", ("path", "sel")),
     "npy": Route("_export", ("path", "sel", "as"), 160 * 2**20),

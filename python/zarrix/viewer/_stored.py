@@ -29,7 +29,7 @@ from zarrix.viewer._parameters import Parameters
 from zarrix.viewer._parts import check_going
 from zarrix.viewer._roots import Roots
 
-__all__ = ["chunk", "plan", "sizes_of", "stored"]
+__all__ = ["Box", "chunk", "inner_sizes_of", "plan", "sizes_of", "stored"]
 
 # Shards whose index is read, and entries of all these indexes.
 _MOST_INDEXES = 1024
@@ -53,7 +53,7 @@ def stored(roots: Roots, parameters: Parameters) -> Answer:
         return json_answer({**_runs(sizes, outer), "unit": "chunk", "shards": None})
     shards = _runs(sizes, outer)
     inner = box_of(metadata.inner_grid, axes)
-    found = _inner(array, sizes, outer, inner, parameters.cancel)
+    found = inner_sizes_of(array, sizes, outer, inner, parameters.cancel)
     if found is None:
         return json_answer({**shards, "unit": "shard", "shards": shards})
     return json_answer({**_runs(found, inner), "unit": "chunk", "shards": shards})
@@ -104,7 +104,7 @@ def _ratio(metadata: Any) -> list[int]:
     return [-(-long // short) for long, short in pairs]
 
 
-def _inner(array: Any, sizes: Any, outer: Box, inner: Box, cancel: CancelToken) -> Any:
+def inner_sizes_of(array: Any, sizes: Any, outer: Box, inner: Box, cancel: CancelToken) -> Any:
     """The lengths of the inner chunks in their box; None if too many, or if they are not known."""
     shape = [end - begin for begin, end in inner]
     indexes = int((sizes >= 0).sum())

@@ -22,6 +22,7 @@ from zarrix.viewer._answers import Answer, Refused, plain
 from zarrix.viewer._app import root_of
 from zarrix.viewer._roots import Root, Roots
 from zarrix.viewer._routes import answer, failure
+from zarrix.viewer._still import still_of
 from zarrix.viewer._streams import STREAMS, Event, events_of
 
 __all__ = ["Widget", "widget_of"]
@@ -77,6 +78,15 @@ class Widget(anywidget.AnyWidget):
         from zarrix.viewer._parameters import Selected
 
         return array[Selected(str(found.get("sel", "")), array).key]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and a picture for notebooks that are exported: it needs no kernel."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        still = still_of(self._roots, self.path)
+        if bundle is None or still is None:
+            return bundle
+        data, metadata = bundle
+        return {**data, "image/png": still}, metadata
 
     def _receive(self, _: Any, content: Any, __: Any) -> None:
         """Answer a message of the front end, in a thread."""

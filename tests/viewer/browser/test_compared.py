@@ -1,4 +1,4 @@
-"""Two arrays in one picture: labels above an image, arrays that take turns, and their difference."""
+"""Two arrays in one picture: labels above an image, turns, and their difference."""
 
 from __future__ import annotations
 

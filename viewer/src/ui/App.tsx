@@ -76,6 +76,9 @@ export function App({ viewer }: { viewer: Viewer }) {
         <button type="button" aria-pressed={viewer.showMissing.value} title="Hatch chunks that are not stored (m)" onClick={() => (viewer.showMissing.value = !viewer.showMissing.value)}>
           Missing
         </button>
+        <button type="button" aria-pressed={viewer.drawsLine.value} title="A drag draws a line whose values are shown (l)" onClick={() => (viewer.drawsLine.value = !viewer.drawsLine.value)}>
+          Line
+        </button>
         <button type="button" onClick={() => viewer.fit()} title="Show whole planes (0)">
           Fit
         </button>
@@ -100,6 +103,12 @@ export function App({ viewer }: { viewer: Viewer }) {
           <button type="button" onClick={() => (viewer.failure.value = "")}>
             Close
           </button>
+        </p>
+      )}
+      {hello?.left_out && (
+        <p class="exported quiet">
+          A page without a server.{" "}
+          {hello.left_out.length ? <>Left out: <bdi>{hello.left_out.join(", ")}</bdi>.</> : "All arrays are in it."}
         </p>
       )}
       {tree.value && (

@@ -3,7 +3,8 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Cells as Found } from "../api";
-import type { Pane, Viewer } from "../state";
+import type { Pane } from "../pane";
+import type { Viewer } from "../state";
 
 const ROWS = 50;
 const COLUMNS = 20;

@@ -1,7 +1,8 @@
 // A second array in a picture: labels above it, or the other one of two that are compared.
 import { useEffect } from "preact/hooks";
 import { type Mode, MODES, modesOf, type Over } from "../over";
-import type { Pane, Viewer } from "../state";
+import type { Pane } from "../pane";
+import type { Viewer } from "../state";
 
 const WORDS: Record<Mode, string> = { labels: "labels of", blink: "take turns with", difference: "minus" };
 /** How long each of two arrays is seen: fewer than three changes a second. */

@@ -2,7 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Stats } from "../api";
-import type { Pane, Viewer } from "../state";
+import type { Pane } from "../pane";
+import type { Viewer } from "../state";
 import { number } from "./text";
 
 const HEIGHT = 72;

@@ -4,11 +4,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ArrayNode, ChunkFacts, Node } from "../api";
 import { chunkCuts } from "../plane";
-import type { Pane, Viewer } from "../state";
-import { SeriesBox } from "./Curve";
+import type { Pane } from "../pane";
+import type { Viewer } from "../state";
 import { Health } from "./Health";
 import { Histogram } from "./Histogram";
 import { RegionBox } from "./Region";
+import { ProfileBox, SeriesBox } from "./Series";
 import { Sheet } from "./Sheet";
 import { bytes } from "./text";
 
@@ -21,7 +22,8 @@ export function Info({ viewer }: { viewer: Viewer }) {
     <>
       <RegionBox viewer={viewer} />
       <SeriesBox viewer={viewer} />
-      {same?.picture && same.tileType && !same.projection.value && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
+      <ProfileBox viewer={viewer} />
+      {same?.picture && same.tileType && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
       <Facts node={node} />
       {same?.picture && <Chunk viewer={viewer} pane={same} />}
       <Attributes key={`a${node.path}`} node={node} />

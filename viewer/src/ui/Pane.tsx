@@ -3,6 +3,8 @@ import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Kind } from "../api";
 import { drawAxes, hasColourBar } from "../axes";
+import { isMap } from "../coast";
+import { type Measure, MEASURES } from "../chunkmap";
 import { WAYS } from "../fragment";
 import { composed, fileName, offer } from "../keep";
 import { MAPS } from "../paint/colours";
@@ -10,7 +12,8 @@ import { wheelColour } from "../paint/flow";
 import type { Transform } from "../paint/values";
 import { Picture } from "../picture";
 import type { Viewport } from "../plane";
-import { allKinds, type ChannelChoice, type Pane, type Viewer } from "../state";
+import { allKinds, type ChannelChoice, type Pane } from "../pane";
+import { type Viewer } from "../state";
 import { Cells } from "./Cells";
 import { Compare } from "./Compare";
 import { Line } from "./Curve";
@@ -31,6 +34,9 @@ export function PaneView({ viewer, pane, pictures }: Props) {
           <bdi>{name}</bdi>
         </h2>
         <span class="facts">
+          {pane.cross && pane.axes.value.y !== undefined && pane.axes.value.x !== undefined
+            ? `${pane.dimension(pane.axes.value.y)} × ${pane.dimension(pane.axes.value.x)} of `
+            : ""}
           {node.shape.map((length, axis) => `${node.dims?.[axis] ? `${node.dims[axis]} ` : ""}${length}`).join(" × ")}{" "}
           {node.dtype.length > 40 ? "struct" : node.dtype}
         </span>
@@ -41,7 +47,8 @@ export function PaneView({ viewer, pane, pictures }: Props) {
           </button>
         )}
       </header>
-      <div class="controls">
+      {/* Three planes look alike: the controls of the first one are those of all. */}
+      {(!pane.cross || viewer.panes.value.find((one) => one.cross) === pane) && <div class="controls">
         <label>
           <span>kind</span>{" "}
           <select value={kind} onChange={(event) => pane.setKind(event.currentTarget.value as Kind)}>
@@ -68,8 +75,22 @@ export function PaneView({ viewer, pane, pictures }: Props) {
             </select>
           </label>
         )}
-        {pane.picture && <Looks pane={pane} />}
+        {pane.picture && !pane.chunkMap.value && <Looks pane={pane} />}
         {pane.picture && pane.tileType && <Depth viewer={viewer} pane={pane} />}
+        {pane.picture && pane.tileType && (
+          <label>
+            <span>chunks</span>{" "}
+            <select
+              aria-label="By what chunks are coloured" value={pane.chunkMap.value?.measure ?? ""}
+              onChange={(event) => viewer.mapChunks(pane, (event.currentTarget.value || null) as Measure | null)}
+            >
+              <option value="">not shown</option>
+              {MEASURES.map((measure) => (
+                <option key={measure} value={measure}>{measure}</option>
+              ))}
+            </select>
+          </label>
+        )}
         {pane.picture && pane.tileType && <Compare viewer={viewer} pane={pane} />}
         {node.decodes && (
           <label title="Stored values: packed, with the numbers that stand for missing ones">
@@ -91,7 +112,13 @@ export function PaneView({ viewer, pane, pictures }: Props) {
             flipped
           </label>
         )}
-      </div>
+        {pane.picture && isMap(pane) && (
+          <label>
+            <input type="checkbox" checked={pane.showCoast.value} onChange={(event) => (pane.showCoast.value = event.currentTarget.checked)} />
+            coast
+          </label>
+        )}
+      </div>}
       {pane.picture && pane.tileType ? (
         <Canvas viewer={viewer} pane={pane} pictures={pictures} />
       ) : kind === "line" ? (
@@ -275,7 +302,7 @@ function Depth({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   return (
     <label>
       <span>depth</span>{" "}
-      <select value={now} aria-label="What is shown along the other axes" onChange={(event) => choose(event.currentTarget.value)}>
+      <select class="depth" value={now} aria-label="What is shown along the other axes" onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">one plane</option>
         {pane.cross && <option value="cross">three planes</option>}
         {!pane.cross && depths.map((axis) => (
@@ -356,12 +383,12 @@ function Canvas({ viewer, pane, pictures }: Props) {
         viewer.loaded.value, viewer.at.value, viewer.viewOf(pane).value, pane.projection.value, viewer.showMissing.value, pane.look.value,
         pane.axes.value, pane.kind.value, pane.field.value, pane.range.value, pane.perFrame.value, viewer.playing.value,
         pane.labels.value, pane.raw.value, pane.flipped.value, pane.over.value?.opacity.value, pane.over.value?.outlines.value,
-        pane.over.value?.isSecond.value,
+        pane.over.value?.isSecond.value, pane.chunkMap.value,
       ];
       untracked(() => picture.schedule());
     });
     const stopMarks = effect(() => {
-      void [viewer.cursor.value, viewer.region.value, viewer.showGrid.value, viewer.broken.value, viewer.windows.value];
+      void [pane.showCoast.value, pane.labels.value, viewer.cursor.value, viewer.region.value, viewer.series.value, viewer.pins.value, viewer.line.value, viewer.showGrid.value, viewer.broken.value, viewer.windows.value];
       untracked(() => picture.drawMarks());
     });
     const pointer = new Pointer(viewer, picture, overlay, (text) => (value.value = text));
@@ -420,9 +447,10 @@ function surround(canvas: HTMLCanvasElement, view: Viewport, pane: Pane): void {
 
 /** What a picture does not show. */
 function notes(pane: Pane): string {
+  if (pane.chunkMap.value) return pane.chunkMap.value.described;
   const found = [];
   const over = pane.over.value;
-  if (over?.mode === "difference") found.push(`minus ${over.pane.node.path}`);
+  if (over?.mode === "difference") found.push(`${pane.node.path} minus ${over.pane.node.path}`);
   if (over?.mode === "blink") found.push(over.isSecond.value ? over.pane.node.path : pane.node.path);
   if (pane.projected) found.push(pane.projected);
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);

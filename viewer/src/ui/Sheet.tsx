@@ -4,7 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Tile } from "../api";
 import { paint } from "../paint/paint";
 import { layoutOf } from "../plane";
-import type { Pane, Viewer } from "../state";
+import type { Pane } from "../pane";
+import type { Viewer } from "../state";
 import { number } from "./text";
 
 export function Sheet({ viewer, pane }: { viewer: Viewer; pane: Pane }) {

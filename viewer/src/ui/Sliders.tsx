@@ -3,7 +3,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { labelAt } from "../labels";
 import type { Player } from "../play";
-import type { Pane, Viewer } from "../state";
+import type { Pane } from "../pane";
+import type { Viewer } from "../state";
 
 export function Sliders({ viewer, player }: { viewer: Viewer; player: Player }) {
   const { dimensions } = viewer;

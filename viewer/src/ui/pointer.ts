@@ -6,12 +6,14 @@ import { symbol } from "../labels";
 import { type Box, screenRow } from "../plane";
 import type { Viewer } from "../state";
 
-type Drag = { kind: "move" | "region"; x: number; y: number; row: number; column: number; moved: boolean };
+type Drag = { kind: "move" | "region" | "line"; x: number; y: number; row: number; column: number; moved: boolean };
 
 export class Pointer {
   private drag: Drag | null = null;
   /** Where the region of the keyboard began. */
   private anchor: { row: number; column: number } | null = null;
+  /** Where the line of the keyboard began. */
+  private begin: { row: number; column: number } | null = null;
   private asking: AbortController | null = null;
   private timer = 0;
   private readonly stops: (() => void)[] = [];
@@ -56,7 +58,7 @@ export class Pointer {
 
   private down = (event: PointerEvent) => {
     const { row, column } = this.elementAt(event);
-    const kind = event.shiftKey || event.button === 1 ? "move" : "region";
+    const kind = event.shiftKey || event.button === 1 ? "move" : this.viewer.drawsLine.value ? "line" : "region";
     if (event.button > 1) return;
     event.preventDefault();
     this.element.focus();
@@ -73,6 +75,8 @@ export class Pointer {
         this.shift(event.clientX - drag.x, event.clientY - drag.y);
         drag.x = event.clientX;
         drag.y = event.clientY;
+      } else if (drag.moved && drag.kind === "line") {
+        viewer.line.value = { pane: picture.pane, from: this.within(drag), to: this.within(place) };
       } else if (drag.moved) {
         viewer.region.value = { pane: picture.pane, box: this.boxOf(drag, place) };
       }
@@ -99,6 +103,13 @@ export class Pointer {
     const { viewer, picture } = this;
     if (picture.pane.cross) viewer.moveCross(picture.pane, row, column);
     else viewer.series.value = { pane: picture.pane, row, column };
+  }
+
+  /** The nearest element of the plane. */
+  private within({ row, column }: { row: number; column: number }): { row: number; column: number } {
+    const { height, width } = this.picture.pane.extent;
+    const clip = (value: number, end: number) => Math.max(0, Math.min(end - 1, value));
+    return { row: clip(row, height), column: clip(column, width) };
   }
 
   private boxOf(one: { row: number; column: number }, two: { row: number; column: number }): Box {
@@ -182,7 +193,10 @@ export class Pointer {
     const text = meant ? `${meant}${meant === "missing" ? "" : unit} (stored ${stated})` : `${stated}${pane.form === "raw" && pane.node.decodes ? "" : unit}`;
     const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {});
     const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
-    return `${this.placed(row, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+    const map = pane.chunkMap.value;
+    const measured = map?.at(row, column);
+    const told = map && typeof measured === "number" ? `, ${map.measure} ${map.text(measured)}` : "";
+    return `${this.placed(row, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}${told}`;
   }
 
   private placed(row: number, column: number): string {
@@ -237,6 +251,7 @@ export class Pointer {
       };
       this.point((next.row + 0.5) / height, (next.column + 0.5) / width);
       if (this.anchor) viewer.region.value = { pane, box: this.boxOf(this.anchor, next) };
+      if (this.begin) viewer.line.value = { pane, from: this.begin, to: next };
     };
     const actions: Record<string, () => void> = {
       ArrowUp: () => go(-1, 0),
@@ -254,8 +269,15 @@ export class Pointer {
         if (this.anchor) viewer.region.value = { pane, box: this.boxOf(this.anchor, this.anchor) };
         viewer.spoken.value = this.anchor ? "A region begins. Move the cursor and press r." : "The region ends.";
       },
+      s: () => viewer.pin(),
+      l: () => {
+        this.begin = this.begin ? null : { row, column };
+        viewer.spoken.value = this.begin ? "A line begins. Move the cursor and press l." : "The line ends.";
+      },
       Escape: () => {
         this.anchor = null;
+        this.begin = null;
+        viewer.line.value = null;
         viewer.region.value = null;
       },
     };

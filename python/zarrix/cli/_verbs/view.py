@@ -7,10 +7,14 @@ import contextlib
 import os
 import webbrowser
 
-from zarrix.cli._common import PATH, add_common, whole
+from zarrix.cli._common import PATH, add_common, size, whole
 from zarrix.cli._ui import Ui
 
-EXAMPLES = ("zarrix view data.zarr", "zarrix view data.zarr/rgb x.npy --no-browser")
+EXAMPLES = (
+    "zarrix view data.zarr",
+    "zarrix view data.zarr/rgb x.npy --no-browser",
+    "zarrix view data.zarr/rgb --export page.html",
+)
 DESCRIPTION = (
     "Show arrays in the browser, as they are stored, until Ctrl-C. Nothing leaves this machine,\n"
     "nothing is changed, and only the printed address can see it."
@@ -30,6 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-browser", action="store_true", help="print the address; open no browser"
     )
+    parser.add_argument(
+        "--export", metavar="FILE",
+        help="write one HTML file that needs no server, with the arrays that fit; open no browser",
+    )  # fmt: skip
+    parser.add_argument(
+        "--export-bytes", type=size, default=None, metavar="SIZE",
+        help="decoded bytes of the arrays in that file (default 16 MiB)",
+    )  # fmt: skip
     network = parser.add_argument_group("network")
     network.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS",
@@ -62,6 +74,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     from zarrix.viewer._guard import Guard, new_token
     from zarrix.viewer._server import LOOPBACK, hosts_of, leave_if_stuck, listen, server_of
 
+    if arguments.export is not None:
+        return _export(arguments, ui)
     require_loopback(arguments)
     roots = opened_roots(arguments.paths, dict(arguments.storage_option))
     token = new_token()
@@ -86,4 +100,24 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
                 webbrowser.open(file.as_uri())
             server.run(sockets=[opened])
     leave_if_stuck(page)
+    return 0
+
+
+def _export(arguments: argparse.Namespace, ui: Ui) -> int:
+    """Write the page, and say what it has and what it lacks."""
+    # Import time: --help does not need them.
+    from zarrix.cli._opened import opened_roots
+    from zarrix.viewer._page import MOST_BYTES, page_of
+    from zarrix.viewer._roots import Roots
+
+    roots = Roots(opened_roots(arguments.paths, dict(arguments.storage_option)))
+    page = page_of(roots, arguments.export_bytes or MOST_BYTES)
+    with open(arguments.export, "w", encoding="utf-8") as file:
+        file.write(page.html)
+    if ui.json:
+        ui.document({"file": arguments.export, "arrays": page.arrays, "left_out": page.left_out})
+        return 0
+    ui.say(f"{arguments.export}: {len(page.arrays)} arrays, {len(page.html):,} characters")
+    for path in page.left_out:
+        ui.note(f"left out: {path}")
     return 0

@@ -1162,13 +1162,13 @@ var VIEWS = {
 function asTile({ headers, body }) {
   const type = headers["x-zarrix-type"] ?? "u1";
   const shape = (headers["x-zarrix-shape"] ?? "").split(",").filter(Boolean).map(Number);
-  const finite = (text) => text === void 0 || text === "" ? null : Number(text);
+  const finite2 = (text) => text === void 0 || text === "" ? null : Number(text);
   return {
     type,
     shape,
     data: new VIEWS[type](body),
-    min: finite(headers["x-zarrix-min"]),
-    max: finite(headers["x-zarrix-max"]),
+    min: finite2(headers["x-zarrix-min"]),
+    max: finite2(headers["x-zarrix-max"]),
     headers,
     origin: "x-zarrix-origin" in headers ? { text: headers["x-zarrix-origin"], count: headers["x-zarrix-offset"] } : null,
     damage: "x-zarrix-damage" in headers ? JSON.parse(headers["x-zarrix-damage"]) : null
@@ -1211,12 +1211,14 @@ var Api = class {
   tree = (path, offset, limit, filter = "") => this.json("tree", { path, offset, limit, filter });
   node = (path) => this.json("node", { path });
   coordinates = (path) => this.json("coordinates", { path });
-  find = (path, axis, label) => this.json("find", { path, axis, label });
+  find = (path, axis, label2) => this.json("find", { path, axis, label: label2 });
   related = (path) => this.json("related", { path });
   value = (path, index, options, signal) => this.json("value", { path, index, ...options }, signal);
   cells = (path, sel, field) => this.json("cells", { path, sel, field });
-  series = (path, axis, index, options) => this.json("series", { path, axis, index, ...options });
+  series = (path, axis, index, options, signal) => this.json("series", { path, axis, index, ...options }, signal);
+  profile = (params, signal) => this.json("profile", params, signal);
   stored = (path, sel) => this.json("stored", { path, sel });
+  chunks = (params, signal) => this.json("chunks", params, signal);
   chunk = (path, coords) => this.json("chunk", { path, coords: coords.join(",") });
   plan = (path, sel) => this.json("plan", { path, sel });
   stats = (path, sel, options, signal) => this.json("stats", { path, sel, ...options }, signal);
@@ -1266,6 +1268,8 @@ function toFragment(state) {
     }
     if (pane.projection) options.push(`along:${pane.projection.axis}:${pane.projection.how}`);
     if (pane.over) options.push(`over:${pane.over.mode}:${pane.over.opacity}:${pane.over.outlines ? 1 : 0}:${encodeURIComponent(pane.over.path)}`);
+    if (pane.chunks) options.push(`chunks:${pane.chunks}`);
+    if (pane.coast === false) options.push("coast:0");
     if (pane.cross) options.push("cross");
     if (pane.view) options.push(`view:${pane.view.map((part) => Number(part.toFixed(5))).join(":")}`);
     if (pane.field) options.push(`field:${pane.field}`);
@@ -1277,6 +1281,8 @@ function toFragment(state) {
   if (state.view) params.append("view", state.view.map((part) => Number(part.toFixed(5))).join(","));
   if (state.grid) params.append("grid", "1");
   if (state.missing === false) params.append("missing", "0");
+  for (const pin of state.pins ?? []) params.append("pin", pin.join(","));
+  if (state.line) params.append("line", state.line.join(","));
   if (state.sel) params.append("sel", state.sel);
   return params.toString();
 }
@@ -1297,8 +1303,14 @@ function fromFragment(fragment) {
     view: viewOf((params.get("view") ?? "").split(",")),
     ...params.get("grid") === "1" && { grid: true },
     ...params.get("missing") === "0" && { missing: false },
+    ...params.has("pin") && { pins: params.getAll("pin").slice(0, 8).flatMap((text) => wholesOf(text, 3)) },
+    ...params.has("line") && { line: wholesOf(params.get("line") ?? "", 5)[0] },
     sel: params.get("sel") ?? void 0
   };
+}
+function wholesOf(text, count) {
+  const found = text.split(",").map((part) => Number(part || Number.NaN));
+  return found.length === count && found.every((one) => Number.isSafeInteger(one) && one >= 0) ? [found] : [];
 }
 function viewOf(parts) {
   const view = parts.map((part) => Number(part || Number.NaN));
@@ -1326,6 +1338,8 @@ function paneOf(path, options) {
       const axis = Number(rest[0] || Number.NaN);
       if (how && Number.isInteger(axis)) pane.projection = { axis, how };
     }
+    if (name === "chunks") pane.chunks = ["bytes", "ratio", "age"].find((one) => one === value);
+    if (name === "coast") pane.coast = value !== "0";
     if (name === "over") pane.over = overOf(rest);
     if (name === "view") pane.view = viewOf(rest);
     if (name === "range") {
@@ -1383,149 +1397,6 @@ function parseSelection(text, shape) {
     }
   }
   return items;
-}
-
-// src/connection.ts
-var RETRY_MS = 1e3;
-var Connection = class {
-  /** `onBack` is called when a lost server answers again, `onError` if that answer is a failure. */
-  constructor(api, onBack, onError) {
-    this.api = api;
-    this.onBack = onBack;
-    this.onError = onError;
-  }
-  api;
-  onBack;
-  onError;
-  /** What the server says of itself, once it has answered. */
-  hello = y3(null);
-  offline = y3(false);
-  timer;
-  /** Asks the server who it is. */
-  async greet() {
-    const hello = await this.api.hello();
-    this.hello.value = hello;
-    return hello;
-  }
-  /** A request was not answered: asks once a second whether the server is back. */
-  lost() {
-    if (this.offline.value) return;
-    this.offline.value = true;
-    this.retry();
-  }
-  dispose() {
-    clearTimeout(this.timer);
-  }
-  retry() {
-    this.timer = setTimeout(() => void this.reconnect(), RETRY_MS);
-  }
-  async reconnect() {
-    try {
-      await this.greet();
-    } catch (error) {
-      if (error instanceof Unreachable) return this.retry();
-      this.onError(error);
-    }
-    r3(() => {
-      this.offline.value = false;
-      this.onBack();
-    });
-  }
-};
-
-// src/labels.ts
-function shortest(value) {
-  return String(Number(value.toPrecision(7)));
-}
-function withUnit(value, unit) {
-  if (typeof value === "string") return value;
-  const degrees = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
-  if (!degrees) return `${shortest(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
-  const isNorth = /^n/i.test(degrees[1]);
-  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
-  return `${shortest(Math.abs(value))}°${side}`;
-}
-var SYMBOLS = {
-  micrometer: "µm",
-  micron: "µm",
-  nanometer: "nm",
-  millimeter: "mm",
-  centimeter: "cm",
-  meter: "m",
-  metre: "m",
-  kilometer: "km",
-  kilometre: "km",
-  second: "s",
-  millisecond: "ms",
-  angstrom: "Å",
-  degrees: "°",
-  degree: "°"
-};
-function symbol(unit) {
-  return SYMBOLS[unit.toLowerCase()] ?? unit;
-}
-function numberAt(labels, position) {
-  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
-  const { labels: listed } = labels;
-  if (!listed || labels.kind !== "number" || !listed.length) return null;
-  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
-  const high = Math.min(listed.length - 1, low + 1);
-  const [one, two] = [listed[low], listed[high]];
-  if (typeof one !== "number" || typeof two !== "number") return null;
-  return one + (two - one) * (position - low);
-}
-function labelAt(labels, index) {
-  if (!labels) return null;
-  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
-  const label = labels.labels?.[index];
-  return label === null || label === void 0 ? null : withUnit(label, labels.unit);
-}
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
-}
-function ticksOf(labels, first, end, every) {
-  const low = Math.max(0, Math.ceil(first));
-  const high = Math.floor(end);
-  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
-  if (numeric) return numeric;
-  const step = Math.max(1, niceStep(every));
-  const ticks2 = [];
-  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
-    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
-  }
-  return ticks2;
-}
-function numericTicks(labels, first, last, every) {
-  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
-  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
-  const { unit } = labels;
-  const span = Math.abs(two - one);
-  const least = span * every / Math.max(1e-9, last - first);
-  const isDegrees = /^degree/i.test(unit ?? "");
-  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
-  const ticks2 = [];
-  const [low, high] = [Math.min(one, two), Math.max(one, two)];
-  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
-    const value = count * step;
-    const at = positionOf(labels, value, first, last);
-    if (at === null) return null;
-    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest(value) });
-  }
-  return ticks2;
-}
-function positionOf(labels, value, first, last) {
-  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
-  let [low, high] = [first, last];
-  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
-  for (let round2 = 0; round2 < 40; round2++) {
-    const middle = (low + high) / 2;
-    const found = numberAt(labels, middle);
-    if (found === null) return null;
-    if (found < value === isGrowing) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
 }
 
 // src/paint/values.ts
@@ -1586,142 +1457,10 @@ var Scale = class {
     return Number.isNaN(transformed(value, this.transform)) ? NOT_VALID : 0;
   }
   /** The level of every bit pattern. */
-  table(numbers) {
-    return Uint16Array.from(numbers, (value) => this.level(value));
+  table(numbers2) {
+    return Uint16Array.from(numbers2, (value) => this.level(value));
   }
 };
-
-// src/over.ts
-var MODES = ["labels", "blink", "difference"];
-var Over = class {
-  constructor(base, node, mode, state) {
-    this.base = base;
-    this.mode = mode;
-    const kind = mode === "labels" ? "labels" : base.kind.value;
-    this.pane = new Pane(node, { path: node.path, kind, axes: axesOver(base, node), raw: base.raw.value });
-    if (mode === "labels") this.pane.kind.value = "labels";
-    this.opacity = y3(state.opacity ?? 0.5);
-    this.outlines = y3(state.outlines ?? true);
-    this.byHand = y3(matchMedia("(prefers-reduced-motion: reduce)").matches);
-  }
-  base;
-  mode;
-  /** The second array, with the axes of the first one. */
-  pane;
-  /** Of labels, from 0 to 1; their outlines are opaque. */
-  opacity;
-  outlines;
-  /** Of two arrays that take turns, the second one is seen. */
-  isSecond = y3(false);
-  /** The turns are taken by hand. */
-  byHand;
-  toState() {
-    return { path: this.pane.node.path, mode: this.mode, opacity: this.opacity.value, outlines: this.outlines.value };
-  }
-  /** The index of the second array that belongs to one of the first. */
-  indexOf(index) {
-    const { base, pane } = this;
-    const theirs = pane.node.shape.map((_4, axis) => axis).filter((axis) => !isShown(pane.axes.value, axis));
-    const own = base.node.shape.map((_4, axis) => axis).filter((axis) => !isShown(base.axes.value, axis));
-    return pane.node.shape.map((length, axis) => Math.min(length - 1, index[own[theirs.indexOf(axis)]] ?? 0));
-  }
-  /** The element of the second array at a place of the first one's plane, as an index with commas. */
-  placeOf(index, row, column) {
-    const { base, pane } = this;
-    const found = this.indexOf(index);
-    const { y: y5, x: x3 } = pane.axes.value;
-    if (y5 !== void 0) found[y5] = Math.floor((row + 0.5) * pane.extent.height / base.extent.height);
-    if (x3 !== void 0) found[x3] = Math.floor((column + 0.5) * pane.extent.width / base.extent.width);
-    return found.join(",");
-  }
-};
-function isShown({ y: y5, x: x3, c: c4 }, axis) {
-  return axis === y5 || axis === x3 || axis === c4;
-}
-function axesOver(base, node) {
-  const { y: y5, x: x3, c: c4 } = base.axes.value;
-  const rank = node.shape.length;
-  if (rank === base.node.shape.length) {
-    const isSame = typeof c4 === "number" && node.shape[c4] === base.node.shape[c4];
-    return { y: y5, x: x3, c: isSame ? c4 : null };
-  }
-  if (typeof c4 === "number" && rank === base.node.shape.length - 1 && y5 !== void 0 && x3 !== void 0) {
-    return { y: y5 - (c4 < y5 ? 1 : 0), x: x3 - (c4 < x3 ? 1 : 0), c: null };
-  }
-  return { ...node.guess.axes, c: null };
-}
-function modesOf(base, { shape, dtype, guess }) {
-  const found = [];
-  if (/^u?int\d+$/.test(dtype) && guess.kind !== "rgb") found.push("labels");
-  if (JSON.stringify(shape) !== JSON.stringify(base.node.shape)) return found;
-  found.push("blink");
-  if (["gray", "depth", "rgb"].includes(base.kind.value) && !/^(complex|datetime|timedelta)/.test(dtype)) found.push("difference");
-  return found;
-}
-function subtracted(one, other) {
-  if (one.shape.join() !== other.shape.join() || one.headers["x-zarrix-cells"] !== other.headers["x-zarrix-cells"]) {
-    throw new Error("The two arrays are stored in chunks of other shapes: zoom in to compare them.");
-  }
-  const shift = difference(one.origin?.count ?? "0", other.origin?.count ?? "0");
-  const [bits, others] = [asBits(one.data), asBits(other.data)];
-  const [table, otherTable] = [numbersOf(one.type), numbersOf(other.type)];
-  const data = new Float32Array(bits.length);
-  let [min2, max2] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let at = 0; at < data.length; at++) {
-    const value = (table ? table[bits[at]] : bits[at]) - (otherTable ? otherTable[others[at]] : others[at]) + shift;
-    data[at] = value;
-    if (value - value !== 0) continue;
-    if (value < min2) min2 = value;
-    if (value > max2) max2 = value;
-  }
-  const known = min2 <= max2;
-  const damage = one.damage ?? other.damage;
-  return { type: "f4", shape: one.shape, data, min: known ? min2 : null, max: known ? max2 : null, headers: one.headers, origin: null, damage };
-}
-
-// src/paint/hex.ts
-var HEX = {
-  viridis: "44015444025544035745055845065a45085b46095c460b5e460c5f460e61470f6247116347126547146647156747166947186a48196b481a6c481c6e481d6f481e70482071482172482273482374472575472676472777472878472a79472b7a472c7b462d7c462f7c46307d46317e45327f45347f453580453681443781443982433a83433b83433c84423d84423e854240854141864142864043874044873f45873f47883e48883e49893d4a893d4b893d4c893c4d8a3c4e8a3b508a3b518a3a528b3a538b39548b39558b38568b38578c37588c37598c365a8c365b8c355c8c355d8c345e8d345f8d33608d33618d32628d32638d31648d31658d31668d30678d30688d2f698d2f6a8d2e6b8e2e6c8e2e6d8e2d6e8e2d6f8e2c708e2c718e2c728e2b738e2b748e2a758e2a768e2a778e29788e29798e287a8e287a8e287b8e277c8e277d8e277e8e267f8e26808e26818e25828e25838d24848d24858d24868d23878d23888d23898d22898d228a8d228b8d218c8d218d8c218e8c208f8c20908c20918c1f928c1f938b1f948b1f958b1f968b1e978a1e988a1e998a1e998a1e9a891e9b891e9c891e9d881e9e881e9f881ea0871fa1871fa2861fa38620a48520a58521a68521a78422a78423a88323a98224aa8225ab8126ac8127ad8028ae7f29af7f2ab07e2bb17d2cb17d2eb27c2fb37b30b47a32b57a33b67935b77836b87738b97639b9763bba753dbb743ebc7340bd7242be7144be7045bf6f47c06e49c16d4bc26c4dc26b4fc36951c46853c56755c66657c66559c7645bc8625ec96160c96062ca5f64cb5d67cc5c69cc5b6bcd596dce5870ce5672cf5574d05477d05279d1517cd24f7ed24e81d34c83d34b86d44988d5478bd5468dd64490d64392d74195d73f97d83e9ad83c9dd93a9fd938a2da37a5da35a7db33aadb32addc30afdc2eb2dd2cb5dd2bb7dd29bade27bdde26bfdf24c2df22c5df21c7e01fcae01ecde01dcfe11cd2e11bd4e11ad7e219dae218dce218dfe318e1e318e4e318e7e419e9e419ece41aeee51bf1e51cf3e51ef6e61ff8e621fae622fde724",
-  magma: "00000300000400000601000701010901010b02020d02020f03031104031304041505041706051907051b08061d09071f0a07220b08240c09260d0a280e0a2a0f0b2c100c2f110c31120d33140d35150e38160e3a170f3c180f3f1a10411b10441c10461e10491f114b20114d2211502311522511552611572811592a115c2b115e2d10602f1062301065321067341068350f6a370f6c390f6e3b0f6f3c0f713e0f72400f73420f74430f75450f76470f774810784a10794b10794d117a4f117b50127b52127c53137c55137d57147d58157e5a157e5b167e5d177e5e177f60187f61187f63197f651a80661a80681b80691c806b1c806c1d806e1e816f1e81711f81731f817420817621817721817922817a22817c23817e24817f24818125818225818426818526818727818928818a28818c29808d29808f2a80912a80922b80942b80952c80972c7f992d7f9a2d7f9c2e7f9e2e7e9f2f7ea12f7ea3307ea4307da6317da7317da9327cab337cac337bae347bb0347bb1357ab3357ab53679b63679b83778b93778bb3877bd3977be3976c03a75c23a75c33b74c53c74c63c73c83d72ca3e72cb3e71cd3f70ce4070d0416fd1426ed3426dd4436dd6446cd7456bd9466ada4769dc4869dd4968de4a67e04b66e14c66e24d65e44e64e55063e65162e75262e85461ea5560eb5660ec585fed595fee5b5eee5d5def5e5df0605df1615cf2635cf3655cf3675bf4685bf56a5bf56c5bf66e5bf6705bf7715bf7735cf8755cf8775cf9795cf97b5df97d5dfa7f5efa805efa825ffb8460fb8660fb8861fb8a62fc8c63fc8e63fc9064fc9265fc9366fd9567fd9768fd9969fd9b6afd9d6bfd9f6cfda16efda26ffda470fea671fea873feaa74feac75feae76feaf78feb179feb37bfeb57cfeb77dfeb97ffebb80febc82febe83fec085fec286fec488fec689fec78bfec98dfecb8efdcd90fdcf92fdd193fdd295fdd497fdd698fdd89afdda9cfddc9dfddd9ffddfa1fde1a3fce3a5fce5a6fce6a8fce8aafceaacfcecaefceeb0fcf0b1fcf1b3fcf3b5fcf5b7fbf7b9fbf9bbfbfabdfbfcbf",
-  turbo: "30123b31154232184a341b51351e5836215f37236538266c3929723a2c793b2f7f3c32853c358b3d37913e3a963f3d9c4040a14043a64145ab4148b0424bb5434eba4350be4353c24456c74458cb455bce455ed24560d64563d94666dd4668e0466be3466de64670e84673eb4675ed4678f0467af2467df4467ff64682f84584f94587fb4589fc448cfd438efd4291fe4193fe4096fe3f98fe3e9bfe3c9dfd3ba0fc39a2fc38a5fb36a8f934aaf833acf631aff52fb1f32db4f12bb6ef2ab9ed28bbeb26bde925c0e623c2e421c4e120c6df1ec9dc1dcbda1ccdd71bcfd41ad1d219d3cf18d5cc18d7ca17d9c717dac417dcc217debf18e0bd18e1ba19e3b81ae4b61be5b41de7b11ee8af20e9ac22eba924eca627eda329eea02cef9d2ff09a32f19735f39438f4913bf48d3ff58a42f68746f7834af8804df97c51f97955fa7659fb725dfb6f61fc6c65fc6869fd656dfd6271fd5f74fe5c78fe597cfe5680fe5384fe5087fe4d8bfe4b8efe4892fe4695fe4498fe429bfd409efd3ea1fc3da4fc3ba6fb3aa9fb39acfa37aef937b1f836b3f835b6f735b9f534bbf434bef334c0f233c3f133c5ef33c8ee33caed33cdeb34cfea34d1e834d4e735d6e535d8e335dae236dde036dfde36e1dc37e3da37e5d838e7d738e8d538ead339ecd139edcf39efcd39f0cb3af2c83af3c63af4c43af6c23af7c039f8be39f9bc39f9ba38fab737fbb537fbb336fcb035fcae34fdab33fda932fda631fda330fea12ffe9e2efe9b2dfe982cfd952bfd9229fd8f28fd8c27fc8926fc8624fb8323fb8022fa7d20fa7a1ff9771ef8741cf7711bf76e1af66b18f56817f46516f36315f26014f15d13ef5a11ee5810ed550fec520eea500de94d0de84b0ce6490be5460ae3440ae24209e04008de3e08dd3c07db3a07d93806d73606d63405d43205d23005d02f04ce2d04cb2b03c92903c72803c52602c32402c02302be2102bb1f01b91e01b61c01b41b01b11901ae1801ac1601a91501a61401a31201a011019d10019a0e01970d01940c01910b018e0a018b09018708018407018106027d05027a0402",
-  coolwarm: "3a4cc03b4dc13c4fc33e51c43f53c64054c74156c94258ca435acc455bcd465dcf475fd04860d14962d34b64d44c66d64d67d74e69d8506bda516cdb526edc5370dd5571de5673e05775e15876e25a78e35b79e45c7be55d7de65f7ee76080e86182ea6383ea6485eb6586ec6788ed6889ee698bef6b8df06c8ef16d90f16f91f27093f37194f47395f47497f57598f6779af6789bf77a9df87b9ef87ca0f97ea1f97fa2fa80a4fa82a5fb83a6fb85a8fb86a9fc87aafc89acfc8aadfd8baefd8daffd8eb1fd90b2fe91b3fe92b4fe94b5fe95b7fe97b8fe98b9fe99bafe9bbbfe9cbcfe9dbdfe9fbefea0bffea2c0fea3c1fea4c2fea6c3fda7c4fda8c5fdaac6fdabc7fcacc8fcaec9fcafcafbb0cbfbb2cbfbb3ccfab4cdfab6cef9b7cff9b8cff8b9d0f8bbd1f7bcd1f6bdd2f6bed3f5c0d3f5c1d4f4c2d4f3c3d5f2c5d5f2c6d6f1c7d6f0c8d7efc9d7eecad8eeccd8edcdd9ecced9ebcfd9ead0dae9d1dae8d2dae7d3dbe6d5dbe5d6dbe4d7dbe2d8dbe1d9dce0dadcdfdbdcdedcdcdddddcdbdedbdadfdbd9e0dad7e1dad6e2d9d4e3d9d3e4d8d1e5d8d0e6d7cfe7d6cde7d6cce8d5cae9d4c9ead3c7ebd3c6ecd2c4ecd1c3edd0c1edcfc0eecfbeefcebcefcdbbf0ccb9f1cbb8f1cab6f2c9b5f2c8b3f2c7b2f3c6b0f3c5aff4c4adf4c3abf4c2aaf5c1a8f5c0a7f5bfa5f6bda4f6bca2f6bba0f6ba9ff6b99df6b79cf6b69af7b598f7b397f7b295f7b194f7b092f7ae91f7ad8ff6ab8df6aa8cf6a98af6a789f6a687f6a486f6a384f5a182f5a081f59e7ff49d7ef49b7cf49a7bf39879f39678f39576f29375f29173f19072f18e70f08d6ff08b6def896cee876aee8669ed8467ec8266ec8064eb7f63ea7d61ea7b60e9795ee8775de7755ce6745ae67259e57057e46e56e36c54e26a53e16852e06650df644fde624edd604cdc5e4bdb5c4ada5a48d95847d85646d75444d65243d44f42d34d40d24b3fd1493ecf463dce443ccd423acc3f39ca3d38c93b37c83835c63534c53233c43032c22d31c12a30bf282ebe232dbc1f2cbb1a2bb9162ab81129b60d28b50827b30326",
-  cividis: "00224d00234f00235000245200255400265500265700275900285b00285c00295e002a60002a62002b64002c66002c67002d69002e6b002f6d002f6f0030700030700031700031700432700833700b33700e347011356f14366f16366f18376f1a386f1c386e1d396e1f3a6e213b6e223b6e243c6e253d6d273d6d283e6d2a3f6d2b3f6d2c406d2e416c2f426c30426c31436c32446c34446c35456c36466c37466c38476c39486c3a486b3b496b3d4a6b3e4b6b3f4b6b404c6b414d6b424d6b434e6b444f6b454f6b46506b47516b48516b49526b4a536b4b546c4c546c4d556c4e566c4e566c4f576c50586c51586c52596c535a6c545a6c555b6d565c6d575d6d585d6d595e6d595f6d5a5f6d5b606e5c616e5d616e5e626e5f636e60646e61646f61656f62666f63666f64676f656870666970676970686a70686b71696b716a6c716b6d716c6d726d6e726e6f726e70736f70737071737172737273747373747474757475757575757676767777767878767978777979777a7a777b7b777c7b787d7c787e7d787f7d78807e78817f788280788380788481788582788583788683788784788885788986788a86788b87788c88788d89788e89788f8a77908b77918c77928c77938d77948e77958f77968f779790769891769992769a93769b93769c94769d95759e96759f9675a09775a19874a29974a39a74a49a74a59b73a69c73a79d73a89e73a99e72aa9f72aba072aca171ada271aea271afa370b0a470b1a570b2a66fb3a66fb4a76fb5a86eb6a96eb7aa6db8ab6db9ab6dbaac6cbbad6cbcae6bbdaf6bbeb06abfb06ac1b169c2b269c3b368c4b468c5b567c6b567c7b666c8b765c9b865cab964cbba64ccbb63cdbc62cebc62cfbd61d0be60d2bf60d3c05fd4c15ed5c25ed6c35dd7c35cd8c45bd9c55adac65adbc759dcc858dec957dfca56e0cb55e1cc54e2cc53e3cd52e4ce51e5cf50e6d04fe8d14ee9d24dead34cebd44becd54aedd648eed747efd846f1d944f2da43f3da42f4db40f5dc3ff6dd3df8de3bf9df3afae038fbe136fde234fde333fde534fde636fde737"
-};
-
-// src/paint/colours.ts
-var MAPS = ["gray", "viridis", "magma", "cividis", "turbo", "coolwarm"];
-if (new Uint8Array(new Uint32Array([1]).buffer)[0] !== 1) {
-  throw new Error("The viewer needs a little-endian machine.");
-}
-var INVALID = 0;
-function rgb(red, green, blue) {
-  return (4278190080 | blue << 16 | green << 8 | red) >>> 0;
-}
-var made = /* @__PURE__ */ new Map();
-function colourMap(name) {
-  let table = made.get(name);
-  if (!table) {
-    const hex = HEX[name];
-    table = Uint32Array.from({ length: 256 }, (_4, index) => {
-      if (!hex) return rgb(index, index, index);
-      const at = (offset) => Number.parseInt(hex.slice(6 * index + offset, 6 * index + offset + 2), 16);
-      return rgb(at(0), at(2), at(4));
-    });
-    made.set(name, table);
-  }
-  return table;
-}
-function ofHue(hue) {
-  const part = (shift) => {
-    const h5 = (shift + hue * 6) % 6;
-    return Math.floor(255 * (1 - Math.max(0, Math.min(h5, 4 - h5, 1))) + 0.5);
-  };
-  return [part(5), part(3), part(1)];
-}
-function ofHex(text) {
-  const match = /^#?([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text);
-  return match ? [Number.parseInt(match[1], 16), Number.parseInt(match[2], 16), Number.parseInt(match[3], 16)] : [255, 255, 255];
-}
 
 // src/plane.ts
 function screenRow(view, row) {
@@ -1857,6 +1596,967 @@ function fitting(height, width, screenHeight, screenWidth) {
   return scale >= 1 ? Math.floor(scale) : scale;
 }
 
+// src/exported.ts
+var Absent = class extends Error {
+};
+var FileTransport = class {
+  constructor(data) {
+    this.data = data;
+  }
+  data;
+  made = /* @__PURE__ */ new Map();
+  async request(route, params) {
+    try {
+      return await this.answer(route, params);
+    } catch (error) {
+      if (!(error instanceof Absent)) throw error;
+      return json({ error: error.message, kind: "not-exported" }, 404);
+    }
+  }
+  listen(_route, _params, onEvent) {
+    setTimeout(() => onEvent("closed", "This page has no server."));
+    return () => void 0;
+  }
+  async answer(route, params) {
+    const path = String(params.path ?? "");
+    if (route === "hello") return json(this.data.answers.hello);
+    if (route === "tree") return json(this.tree(path, params));
+    if (["node", "coordinates", "related"].includes(route)) return json(this.known(`${route} ${path}`));
+    if (route === "stored") return json(this.stored(path, String(params.sel ?? "")));
+    const make = { tile: this.tile, value: this.value, cells: this.cells, series: this.series, stats: this.stats, projection: this.projection, profile: this.profile }[route];
+    if (!make) throw new Absent("This page was exported without a server, which this needs.");
+    return make(path, params);
+  }
+  known(key) {
+    const found = this.data.answers[key];
+    if (found === void 0) throw new Absent("This was left out when the page was exported.");
+    return found;
+  }
+  tree(path, { offset, limit, filter }) {
+    const known = this.known(`tree ${path}`);
+    const text = String(filter ?? "").toLowerCase();
+    const all = text ? Object.entries(this.data.answers).filter(([key]) => key.startsWith("tree ")).flatMap(([, one]) => one.members).filter((member) => member.path.toLowerCase().includes(text)) : known.members;
+    const begin = Number(offset ?? 0);
+    return { path, total: all.length, offset: begin, members: all.slice(begin, begin + Number(limit ?? 100)) };
+  }
+  /** The values of an array, unpacked once. */
+  whole(path, as) {
+    const key = `${as} ${path}` in this.data.tiles ? `${as} ${path}` : `raw ${path}`;
+    const packed = this.data.tiles[key];
+    if (!packed) throw new Absent("The values of this array were left out when the page was exported.");
+    let tile = this.made.get(key);
+    if (!tile) {
+      tile = unpacked(packed.body).then((body) => asTile({ status: 200, headers: packed.headers, body }));
+      this.made.set(key, tile);
+    }
+    return tile;
+  }
+  async part(path, sel, as) {
+    const tile = await this.whole(path, as);
+    const node = this.known(`node ${path}`);
+    const shape = node.components > 1 ? tile.shape.slice(0, -1) : tile.shape;
+    const items = parseSelection(sel, shape);
+    if (!items) throw new Absent(`The selection ${sel} does not fit.`);
+    if (node.components > 1) items.push({ begin: 0, end: node.components, step: 1, whole: true, single: false });
+    return cut(tile, items);
+  }
+  tile = async (path, params) => {
+    const whole = await this.whole(path, String(params.as ?? "raw"));
+    const { shape, data } = await this.part(path, String(params.sel ?? ""), String(params.as ?? "raw"));
+    const known = rangeOf(numbers(whole.type, data));
+    const { "x-zarrix-min": _4, "x-zarrix-max": __, "x-zarrix-damage": ___, ...rest } = whole.headers;
+    const body = data.buffer;
+    return { status: 200, headers: { ...rest, ...known, "x-zarrix-shape": shape.join(",") }, body };
+  };
+  async values(path, sel, params) {
+    const as = String(params.as ?? "raw");
+    const whole = await this.whole(path, as);
+    const { shape, data } = await this.part(path, sel, as);
+    const values = numbers(whole.type, data);
+    const count = Number(whole.origin?.count ?? 0);
+    return { shape, values: count ? values.map((value) => value + count) : values };
+  }
+  value = async (path, params) => {
+    const sel = String(params.index ?? "");
+    const { values } = await this.values(path, sel, { ...params, as: "raw" });
+    const node = this.known(`node ${path}`);
+    const items = parseSelection(sel, node.shape) ?? [];
+    const chunk = items.map(({ begin }, axis) => chunkCuts(node.shape[axis], node.chunks[axis]).find(begin));
+    const texts = [...values].map(shortest);
+    const found = { dtype: node.dtype, chunk, ...texts.length === 1 ? { text: texts[0] } : { texts } };
+    if (params.as === "cf" && `cf ${path}` in this.data.tiles) {
+      const meant = await this.values(path, sel, params);
+      found.meant = [...meant.values].map((one) => Number.isNaN(one) ? "missing" : shortest(one));
+    }
+    return json(found);
+  };
+  cells = async (path, params) => {
+    const { shape, values } = await this.values(path, String(params.sel ?? ""), { as: "raw" });
+    return json({ shape, cells: [...values].map(shortest) });
+  };
+  series = async (path, params) => {
+    const axis = Number(params.axis ?? 0);
+    const node = this.known(`node ${path}`);
+    const begin = Number(params.begin ?? 0);
+    const end = Number(params.end ?? node.shape[axis]);
+    const index = String(params.index ?? "").split(",");
+    const sel = node.shape.map((_4, at) => at === axis ? `${begin}:${end}` : index[at]).join(",");
+    const { values } = await this.values(path, sel, params);
+    const step = Math.max(1, Math.ceil(values.length / Number(params.width ?? 1e3)));
+    const bins = Array.from({ length: Math.ceil(values.length / step) }, (_4, at) => extremes(values.subarray(at * step, (at + 1) * step)));
+    const known = (end_) => bins.map((ends) => ends[0] <= ends[1] ? ends[end_] : null);
+    return json({ axis, begin, length: values.length, step, min: known(0), max: step === 1 ? null : known(1) });
+  };
+  stats = async (path, params) => {
+    const { values } = await this.values(path, String(params.sel ?? ""), params);
+    const finite2 = values.filter(Number.isFinite);
+    const [min2, max2] = extremes(finite2);
+    const mean = finite2.reduce((sum, value) => sum + value, 0) / finite2.length;
+    const spread = Math.sqrt(finite2.reduce((sum, value) => sum + (value - mean) ** 2, 0) / finite2.length);
+    const bins = finite2.length ? Number(params.bins ?? 256) : 0;
+    const [low, high] = max2 > min2 ? [min2, max2] : [min2, min2 + 1];
+    const histogram = new Array(bins).fill(0);
+    for (const value of finite2) histogram[Math.min(bins - 1, Math.floor((value - low) / (high - low) * bins))]++;
+    const edges = bins ? Array.from({ length: bins + 1 }, (_4, at) => low + (high - low) * at / bins) : [];
+    const nan = values.reduce((count, value) => count + (Number.isNaN(value) ? 1 : 0), 0);
+    const known = finite2.length ? { min: min2, max: max2, mean, std: spread } : { min: null, max: null, mean: null, std: null };
+    return json({ count: values.length, nan, inf: values.length - finite2.length - nan, ...known, percentiles: {}, histogram, edges, exact: true });
+  };
+  projection = async (path, params) => {
+    const sel = String(params.sel ?? "");
+    const node = this.known(`node ${path}`);
+    const items = parseSelection(sel, node.shape) ?? [];
+    const along = items.slice(0, Number(params.along)).filter(({ single }) => !single).length;
+    const { shape, values } = await this.values(path, sel, params);
+    const inner = shape.slice(along + 1).reduce((a5, b3) => a5 * b3, 1);
+    const outer = shape.slice(0, along).reduce((a5, b3) => a5 * b3, 1);
+    const found = new Float32Array(outer * inner);
+    for (let at = 0; at < found.length; at++) {
+      const column = [];
+      for (let depth = 0; depth < shape[along]; depth++) {
+        const value = values[(Math.floor(at / inner) * shape[along] + depth) * inner + at % inner];
+        if (!Number.isNaN(value)) column.push(value);
+      }
+      const [low, high] = extremes(column);
+      const mean = column.reduce((a5, b3) => a5 + b3, 0) / column.length;
+      found[at] = column.length ? { max: high, min: low, mean }[String(params.how ?? "max")] ?? Number.NaN : Number.NaN;
+    }
+    const known = rangeOf(found);
+    const kept = shape.toSpliced(along, 1).join(",");
+    return { status: 200, headers: { "x-zarrix-type": "f4", "x-zarrix-shape": kept, ...known }, body: found.buffer };
+  };
+  profile = async (path, params) => {
+    const [y0, x0, y1, x1] = String(params.ends).split(",").map(Number);
+    const [y5, x3] = String(params.axes).split(",").map(Number);
+    const index = String(params.index).split(",");
+    const count = Math.max(Math.abs(y1 - y0), Math.abs(x1 - x0)) + 1;
+    const sel = index.map((one, axis) => axis === y5 || axis === x3 ? ":" : one).join(",");
+    const { shape, values } = await this.values(path, sel, params);
+    const part = (at) => count === 1 ? 0 : at / (count - 1);
+    const rows = Array.from({ length: count }, (_4, at) => Math.floor(y0 + part(at) * (y1 - y0) + 0.5));
+    const columns = Array.from({ length: count }, (_4, at) => Math.floor(x0 + part(at) * (x1 - x0) + 0.5));
+    const found = rows.map((row, at) => values[y5 < x3 ? row * shape[1] + columns[at] : columns[at] * shape[1] + row]);
+    const distances = rows.map((row, at) => Math.hypot(row - y0, columns[at] - x0));
+    return json({ rows, columns, distances, values: found.map((one) => Number.isNaN(one) ? null : one) });
+  };
+  /** Which chunks of a part are stored, from those of the whole array. */
+  stored(path, sel) {
+    const all = this.known(`stored ${path}`);
+    const node = this.known(`node ${path}`);
+    const lengths2 = all.unit === "shard" && node.shards ? node.shards : node.chunks;
+    const items = parseSelection(sel, node.shape);
+    if (!items) return all;
+    const bits = new Uint8Array(all.runs.reduce((a5, b3) => a5 + b3, 0));
+    let at = 0;
+    all.runs.forEach((run2, number2) => bits.fill(number2 % 2, at, at += run2));
+    const sides = all.box.map(([begin, end]) => end - begin);
+    const box = items.map(({ begin, end }, axis) => {
+      const cuts = chunkCuts(node.shape[axis], lengths2[axis]);
+      return [cuts.find(begin), cuts.find(Math.max(begin, end - 1)) + 1];
+    });
+    const chosen = box.map(([begin, end]) => ({ begin, end, step: 1, whole: false, single: false }));
+    const { data } = cut({ shape: sides, data: bits }, chosen);
+    const runs = [];
+    let bit = 0;
+    let run = 0;
+    for (const one of data) {
+      if (one !== bit) {
+        runs.push(run);
+        run = 0;
+        bit = one;
+      }
+      run++;
+    }
+    runs.push(run);
+    return { ...all, box, runs, stored: data.filter((one) => one === 1).length };
+  }
+};
+function cut({ shape, data }, items) {
+  const strides = [];
+  let stride = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  const counts = items.map(({ begin, end, step }) => Math.max(0, Math.ceil((end - begin) / step)));
+  const total = counts.reduce((a5, b3) => a5 * b3, 1);
+  const found = data.slice(0, 0).constructor;
+  const out = new found(total);
+  const at = counts.map(() => 0);
+  let source = items.reduce((sum, { begin }, axis) => sum + begin * strides[axis], 0);
+  for (let element = 0; element < total; element++) {
+    out[element] = data[source];
+    for (let axis = counts.length - 1; axis >= 0; axis--) {
+      source += strides[axis] * items[axis].step;
+      if (++at[axis] < counts[axis]) break;
+      source -= counts[axis] * strides[axis] * items[axis].step;
+      at[axis] = 0;
+    }
+  }
+  return { shape: counts.filter((_4, axis) => !items[axis].single), data: out };
+}
+function numbers(type, data) {
+  const table = numbersOf(type);
+  return table ? Float64Array.from(asBits(data), (bits) => table[bits]) : Float64Array.from(data);
+}
+function extremes(values) {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    if (value < low && value !== Number.NEGATIVE_INFINITY) low = value;
+    if (value > high && value !== Number.POSITIVE_INFINITY) high = value;
+  }
+  return [low, high];
+}
+function rangeOf(values) {
+  const [min2, max2] = extremes(values);
+  return min2 <= max2 ? { "x-zarrix-min": String(min2), "x-zarrix-max": String(max2) } : {};
+}
+function shortest(value) {
+  return String(Number.isInteger(value) ? value : Number(value.toPrecision(8)));
+}
+async function unpacked(text) {
+  const bytes2 = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes2]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+function json(value, status = 200) {
+  const text = JSON.stringify(value, (_4, one) => typeof one === "number" && !Number.isFinite(one) ? String(one) : one);
+  return { status, headers: { "content-type": "application/json" }, body: new TextEncoder().encode(text).buffer };
+}
+
+// src/paint/hex.ts
+var HEX = {
+  viridis: "44015444025544035745055845065a45085b46095c460b5e460c5f460e61470f6247116347126547146647156747166947186a48196b481a6c481c6e481d6f481e70482071482172482273482374472575472676472777472878472a79472b7a472c7b462d7c462f7c46307d46317e45327f45347f453580453681443781443982433a83433b83433c84423d84423e854240854141864142864043874044873f45873f47883e48883e49893d4a893d4b893d4c893c4d8a3c4e8a3b508a3b518a3a528b3a538b39548b39558b38568b38578c37588c37598c365a8c365b8c355c8c355d8c345e8d345f8d33608d33618d32628d32638d31648d31658d31668d30678d30688d2f698d2f6a8d2e6b8e2e6c8e2e6d8e2d6e8e2d6f8e2c708e2c718e2c728e2b738e2b748e2a758e2a768e2a778e29788e29798e287a8e287a8e287b8e277c8e277d8e277e8e267f8e26808e26818e25828e25838d24848d24858d24868d23878d23888d23898d22898d228a8d228b8d218c8d218d8c218e8c208f8c20908c20918c1f928c1f938b1f948b1f958b1f968b1e978a1e988a1e998a1e998a1e9a891e9b891e9c891e9d881e9e881e9f881ea0871fa1871fa2861fa38620a48520a58521a68521a78422a78423a88323a98224aa8225ab8126ac8127ad8028ae7f29af7f2ab07e2bb17d2cb17d2eb27c2fb37b30b47a32b57a33b67935b77836b87738b97639b9763bba753dbb743ebc7340bd7242be7144be7045bf6f47c06e49c16d4bc26c4dc26b4fc36951c46853c56755c66657c66559c7645bc8625ec96160c96062ca5f64cb5d67cc5c69cc5b6bcd596dce5870ce5672cf5574d05477d05279d1517cd24f7ed24e81d34c83d34b86d44988d5478bd5468dd64490d64392d74195d73f97d83e9ad83c9dd93a9fd938a2da37a5da35a7db33aadb32addc30afdc2eb2dd2cb5dd2bb7dd29bade27bdde26bfdf24c2df22c5df21c7e01fcae01ecde01dcfe11cd2e11bd4e11ad7e219dae218dce218dfe318e1e318e4e318e7e419e9e419ece41aeee51bf1e51cf3e51ef6e61ff8e621fae622fde724",
+  magma: "00000300000400000601000701010901010b02020d02020f03031104031304041505041706051907051b08061d09071f0a07220b08240c09260d0a280e0a2a0f0b2c100c2f110c31120d33140d35150e38160e3a170f3c180f3f1a10411b10441c10461e10491f114b20114d2211502311522511552611572811592a115c2b115e2d10602f1062301065321067341068350f6a370f6c390f6e3b0f6f3c0f713e0f72400f73420f74430f75450f76470f774810784a10794b10794d117a4f117b50127b52127c53137c55137d57147d58157e5a157e5b167e5d177e5e177f60187f61187f63197f651a80661a80681b80691c806b1c806c1d806e1e816f1e81711f81731f817420817621817721817922817a22817c23817e24817f24818125818225818426818526818727818928818a28818c29808d29808f2a80912a80922b80942b80952c80972c7f992d7f9a2d7f9c2e7f9e2e7e9f2f7ea12f7ea3307ea4307da6317da7317da9327cab337cac337bae347bb0347bb1357ab3357ab53679b63679b83778b93778bb3877bd3977be3976c03a75c23a75c33b74c53c74c63c73c83d72ca3e72cb3e71cd3f70ce4070d0416fd1426ed3426dd4436dd6446cd7456bd9466ada4769dc4869dd4968de4a67e04b66e14c66e24d65e44e64e55063e65162e75262e85461ea5560eb5660ec585fed595fee5b5eee5d5def5e5df0605df1615cf2635cf3655cf3675bf4685bf56a5bf56c5bf66e5bf6705bf7715bf7735cf8755cf8775cf9795cf97b5df97d5dfa7f5efa805efa825ffb8460fb8660fb8861fb8a62fc8c63fc8e63fc9064fc9265fc9366fd9567fd9768fd9969fd9b6afd9d6bfd9f6cfda16efda26ffda470fea671fea873feaa74feac75feae76feaf78feb179feb37bfeb57cfeb77dfeb97ffebb80febc82febe83fec085fec286fec488fec689fec78bfec98dfecb8efdcd90fdcf92fdd193fdd295fdd497fdd698fdd89afdda9cfddc9dfddd9ffddfa1fde1a3fce3a5fce5a6fce6a8fce8aafceaacfcecaefceeb0fcf0b1fcf1b3fcf3b5fcf5b7fbf7b9fbf9bbfbfabdfbfcbf",
+  turbo: "30123b31154232184a341b51351e5836215f37236538266c3929723a2c793b2f7f3c32853c358b3d37913e3a963f3d9c4040a14043a64145ab4148b0424bb5434eba4350be4353c24456c74458cb455bce455ed24560d64563d94666dd4668e0466be3466de64670e84673eb4675ed4678f0467af2467df4467ff64682f84584f94587fb4589fc448cfd438efd4291fe4193fe4096fe3f98fe3e9bfe3c9dfd3ba0fc39a2fc38a5fb36a8f934aaf833acf631aff52fb1f32db4f12bb6ef2ab9ed28bbeb26bde925c0e623c2e421c4e120c6df1ec9dc1dcbda1ccdd71bcfd41ad1d219d3cf18d5cc18d7ca17d9c717dac417dcc217debf18e0bd18e1ba19e3b81ae4b61be5b41de7b11ee8af20e9ac22eba924eca627eda329eea02cef9d2ff09a32f19735f39438f4913bf48d3ff58a42f68746f7834af8804df97c51f97955fa7659fb725dfb6f61fc6c65fc6869fd656dfd6271fd5f74fe5c78fe597cfe5680fe5384fe5087fe4d8bfe4b8efe4892fe4695fe4498fe429bfd409efd3ea1fc3da4fc3ba6fb3aa9fb39acfa37aef937b1f836b3f835b6f735b9f534bbf434bef334c0f233c3f133c5ef33c8ee33caed33cdeb34cfea34d1e834d4e735d6e535d8e335dae236dde036dfde36e1dc37e3da37e5d838e7d738e8d538ead339ecd139edcf39efcd39f0cb3af2c83af3c63af4c43af6c23af7c039f8be39f9bc39f9ba38fab737fbb537fbb336fcb035fcae34fdab33fda932fda631fda330fea12ffe9e2efe9b2dfe982cfd952bfd9229fd8f28fd8c27fc8926fc8624fb8323fb8022fa7d20fa7a1ff9771ef8741cf7711bf76e1af66b18f56817f46516f36315f26014f15d13ef5a11ee5810ed550fec520eea500de94d0de84b0ce6490be5460ae3440ae24209e04008de3e08dd3c07db3a07d93806d73606d63405d43205d23005d02f04ce2d04cb2b03c92903c72803c52602c32402c02302be2102bb1f01b91e01b61c01b41b01b11901ae1801ac1601a91501a61401a31201a011019d10019a0e01970d01940c01910b018e0a018b09018708018407018106027d05027a0402",
+  coolwarm: "3a4cc03b4dc13c4fc33e51c43f53c64054c74156c94258ca435acc455bcd465dcf475fd04860d14962d34b64d44c66d64d67d74e69d8506bda516cdb526edc5370dd5571de5673e05775e15876e25a78e35b79e45c7be55d7de65f7ee76080e86182ea6383ea6485eb6586ec6788ed6889ee698bef6b8df06c8ef16d90f16f91f27093f37194f47395f47497f57598f6779af6789bf77a9df87b9ef87ca0f97ea1f97fa2fa80a4fa82a5fb83a6fb85a8fb86a9fc87aafc89acfc8aadfd8baefd8daffd8eb1fd90b2fe91b3fe92b4fe94b5fe95b7fe97b8fe98b9fe99bafe9bbbfe9cbcfe9dbdfe9fbefea0bffea2c0fea3c1fea4c2fea6c3fda7c4fda8c5fdaac6fdabc7fcacc8fcaec9fcafcafbb0cbfbb2cbfbb3ccfab4cdfab6cef9b7cff9b8cff8b9d0f8bbd1f7bcd1f6bdd2f6bed3f5c0d3f5c1d4f4c2d4f3c3d5f2c5d5f2c6d6f1c7d6f0c8d7efc9d7eecad8eeccd8edcdd9ecced9ebcfd9ead0dae9d1dae8d2dae7d3dbe6d5dbe5d6dbe4d7dbe2d8dbe1d9dce0dadcdfdbdcdedcdcdddddcdbdedbdadfdbd9e0dad7e1dad6e2d9d4e3d9d3e4d8d1e5d8d0e6d7cfe7d6cde7d6cce8d5cae9d4c9ead3c7ebd3c6ecd2c4ecd1c3edd0c1edcfc0eecfbeefcebcefcdbbf0ccb9f1cbb8f1cab6f2c9b5f2c8b3f2c7b2f3c6b0f3c5aff4c4adf4c3abf4c2aaf5c1a8f5c0a7f5bfa5f6bda4f6bca2f6bba0f6ba9ff6b99df6b79cf6b69af7b598f7b397f7b295f7b194f7b092f7ae91f7ad8ff6ab8df6aa8cf6a98af6a789f6a687f6a486f6a384f5a182f5a081f59e7ff49d7ef49b7cf49a7bf39879f39678f39576f29375f29173f19072f18e70f08d6ff08b6def896cee876aee8669ed8467ec8266ec8064eb7f63ea7d61ea7b60e9795ee8775de7755ce6745ae67259e57057e46e56e36c54e26a53e16852e06650df644fde624edd604cdc5e4bdb5c4ada5a48d95847d85646d75444d65243d44f42d34d40d24b3fd1493ecf463dce443ccd423acc3f39ca3d38c93b37c83835c63534c53233c43032c22d31c12a30bf282ebe232dbc1f2cbb1a2bb9162ab81129b60d28b50827b30326",
+  cividis: "00224d00234f00235000245200255400265500265700275900285b00285c00295e002a60002a62002b64002c66002c67002d69002e6b002f6d002f6f0030700030700031700031700432700833700b33700e347011356f14366f16366f18376f1a386f1c386e1d396e1f3a6e213b6e223b6e243c6e253d6d273d6d283e6d2a3f6d2b3f6d2c406d2e416c2f426c30426c31436c32446c34446c35456c36466c37466c38476c39486c3a486b3b496b3d4a6b3e4b6b3f4b6b404c6b414d6b424d6b434e6b444f6b454f6b46506b47516b48516b49526b4a536b4b546c4c546c4d556c4e566c4e566c4f576c50586c51586c52596c535a6c545a6c555b6d565c6d575d6d585d6d595e6d595f6d5a5f6d5b606e5c616e5d616e5e626e5f636e60646e61646f61656f62666f63666f64676f656870666970676970686a70686b71696b716a6c716b6d716c6d726d6e726e6f726e70736f70737071737172737273747373747474757475757575757676767777767878767978777979777a7a777b7b777c7b787d7c787e7d787f7d78807e78817f788280788380788481788582788583788683788784788885788986788a86788b87788c88788d89788e89788f8a77908b77918c77928c77938d77948e77958f77968f779790769891769992769a93769b93769c94769d95759e96759f9675a09775a19874a29974a39a74a49a74a59b73a69c73a79d73a89e73a99e72aa9f72aba072aca171ada271aea271afa370b0a470b1a570b2a66fb3a66fb4a76fb5a86eb6a96eb7aa6db8ab6db9ab6dbaac6cbbad6cbcae6bbdaf6bbeb06abfb06ac1b169c2b269c3b368c4b468c5b567c6b567c7b666c8b765c9b865cab964cbba64ccbb63cdbc62cebc62cfbd61d0be60d2bf60d3c05fd4c15ed5c25ed6c35dd7c35cd8c45bd9c55adac65adbc759dcc858dec957dfca56e0cb55e1cc54e2cc53e3cd52e4ce51e5cf50e6d04fe8d14ee9d24dead34cebd44becd54aedd648eed747efd846f1d944f2da43f3da42f4db40f5dc3ff6dd3df8de3bf9df3afae038fbe136fde234fde333fde534fde636fde737"
+};
+
+// src/paint/colours.ts
+var MAPS = ["gray", "viridis", "magma", "cividis", "turbo", "coolwarm"];
+if (new Uint8Array(new Uint32Array([1]).buffer)[0] !== 1) {
+  throw new Error("The viewer needs a little-endian machine.");
+}
+var INVALID = 0;
+function rgb(red, green, blue) {
+  return (4278190080 | blue << 16 | green << 8 | red) >>> 0;
+}
+var made = /* @__PURE__ */ new Map();
+function colourMap(name) {
+  let table = made.get(name);
+  if (!table) {
+    const hex = HEX[name];
+    table = Uint32Array.from({ length: 256 }, (_4, index) => {
+      if (!hex) return rgb(index, index, index);
+      const at = (offset) => Number.parseInt(hex.slice(6 * index + offset, 6 * index + offset + 2), 16);
+      return rgb(at(0), at(2), at(4));
+    });
+    made.set(name, table);
+  }
+  return table;
+}
+function ofHue(hue) {
+  const part = (shift) => {
+    const h5 = (shift + hue * 6) % 6;
+    return Math.floor(255 * (1 - Math.max(0, Math.min(h5, 4 - h5, 1))) + 0.5);
+  };
+  return [part(5), part(3), part(1)];
+}
+function ofHex(text) {
+  const match = /^#?([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text);
+  return match ? [Number.parseInt(match[1], 16), Number.parseInt(match[2], 16), Number.parseInt(match[3], 16)] : [255, 255, 255];
+}
+
+// src/ui/text.ts
+function bytes(count) {
+  if (count === null || count === void 0) return "unknown";
+  let value = count;
+  for (const unit of ["B", "KiB", "MiB", "GiB", "TiB"]) {
+    if (value < 1024) return `${unit === "B" ? value : value.toPrecision(3)} ${unit}`;
+    value /= 1024;
+  }
+  return `${value.toPrecision(3)} PiB`;
+}
+function number(value) {
+  if (value === null || value === void 0) return "none";
+  if (typeof value === "string") return value;
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
+  return String(Number(value.toPrecision(6)));
+}
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// src/chunkmap.ts
+var MEASURES = ["bytes", "ratio", "age"];
+var MAP = "viridis";
+var ChunkMap = class {
+  constructor(viewer, pane, measure) {
+    this.viewer = viewer;
+    this.pane = pane;
+    this.measure = measure;
+  }
+  viewer;
+  pane;
+  measure;
+  grid = y3(null);
+  failure = y3("");
+  key = "";
+  abort = null;
+  /** Asks for the chunks of the plane that is seen, once. */
+  want(again) {
+    const { viewer, pane } = this;
+    const { y: y5, x: x3 } = pane.axes.value;
+    const sel = viewer.selectionOf(pane, null);
+    const key = `${y5},${x3} ${sel}`;
+    if (key === this.key) return;
+    this.key = key;
+    this.abort?.abort();
+    const abort = new AbortController();
+    this.abort = abort;
+    viewer.api.chunks({ path: pane.node.path, sel, axes: `${y5},${x3}`, of: this.measure }, abort.signal).then((grid2) => {
+      this.grid.value = grid2;
+      this.failure.value = "";
+      again();
+    }).catch((error) => {
+      if (abort.signal.aborted) return;
+      this.grid.value = null;
+      this.failure.value = error instanceof Error ? error.message : String(error);
+      viewer.note(error);
+      again();
+    });
+  }
+  dispose() {
+    this.abort?.abort();
+  }
+  /** The borders of what is coloured: chunks, or shards. */
+  cuts(grid2) {
+    const { node, axes } = this.pane;
+    const { y: y5 = 0, x: x3 = 0 } = axes.value;
+    const lengths2 = grid2.unit === "shard" && node.shards ? node.shards : node.chunks;
+    return [chunkCuts(node.shape[y5], lengths2[y5]), chunkCuts(node.shape[x3], lengths2[x3])];
+  }
+  /** From the least to the greatest number; null where no chunk is stored. */
+  get range() {
+    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const value of this.grid.value?.values ?? []) {
+      if (value === null) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    return low > high ? null : [low, high];
+  }
+  /** The number of the chunk of an element; undefined where it is not known. */
+  at(row, column) {
+    const grid2 = this.grid.value;
+    if (!grid2) return void 0;
+    const [rows, columns] = this.cuts(grid2);
+    return numberOf(grid2, rows.find(row), columns.find(column));
+  }
+  /** What the colours mean, in words. */
+  get described() {
+    const grid2 = this.grid.value;
+    if (this.failure.value) return this.failure.value;
+    if (!grid2) return "";
+    const { range } = this;
+    const missing = grid2.values.filter((value) => value === null).length;
+    const count = `${grid2.values.length - missing} of ${grid2.values.length} ${grid2.unit}s stored`;
+    const what = { bytes: "stored bytes", ratio: "decoded bytes for each stored one", age: "last change" }[this.measure];
+    return range ? `${what}, ${this.text(range[0])} to ${this.text(range[1])}; ${count}` : count;
+  }
+  text(value) {
+    if (this.measure === "bytes") return bytes(value);
+    if (this.measure === "ratio") return `${value.toPrecision(3)}`;
+    return new Date(value * 1e3).toISOString().slice(0, 16).replace("T", " ");
+  }
+};
+function numberOf(grid2, row, column) {
+  const { rows, columns, values } = grid2;
+  return values[(row - rows[0]) * (columns[1] - columns[0]) + (column - columns[0])];
+}
+function levelOf(value, [low, high]) {
+  return high > low ? Math.min(255, Math.floor((value - low) / (high - low) * 256)) : 255;
+}
+function drawChunks(context, view, map) {
+  const grid2 = map.grid.value;
+  const { range } = map;
+  if (!grid2 || !range) return;
+  const { height, width } = map.pane.extent;
+  const [rows, columns] = map.cuts(grid2);
+  const colours2 = colourMap(MAP);
+  context.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (const tile of tilesIn(visible(view, height, width), rows, columns)) {
+    const value = numberOf(grid2, rows.find(tile.y0), columns.find(tile.x0));
+    if (value === null || value === void 0) continue;
+    const level = levelOf(value, range);
+    const colour = colours2[level];
+    context.fillStyle = `rgb(${colour & 255}, ${colour >> 8 & 255}, ${colour >> 16 & 255})`;
+    const place = onScreen(view, tile);
+    context.fillRect(place.left, place.top, place.width, place.height);
+    label(context, place, map.text(value), level < 140 ? "#ffffff" : "#000000");
+  }
+}
+function label(context, { left, top, width, height }, text, colour) {
+  if (height < 18 * devicePixelRatio || context.measureText(text).width > width - 8 * devicePixelRatio) return;
+  context.fillStyle = colour;
+  context.fillText(text, left + width / 2, top + height / 2);
+}
+
+// src/connection.ts
+var RETRY_MS = 1e3;
+var Connection = class {
+  /** `onBack` is called when a lost server answers again, `onError` if that answer is a failure. */
+  constructor(api, onBack, onError) {
+    this.api = api;
+    this.onBack = onBack;
+    this.onError = onError;
+  }
+  api;
+  onBack;
+  onError;
+  /** What the server says of itself, once it has answered. */
+  hello = y3(null);
+  offline = y3(false);
+  timer;
+  /** Asks the server who it is. */
+  async greet() {
+    const hello = await this.api.hello();
+    this.hello.value = hello;
+    return hello;
+  }
+  /** A request was not answered: asks once a second whether the server is back. */
+  lost() {
+    if (this.offline.value) return;
+    this.offline.value = true;
+    this.retry();
+  }
+  dispose() {
+    clearTimeout(this.timer);
+  }
+  retry() {
+    this.timer = setTimeout(() => void this.reconnect(), RETRY_MS);
+  }
+  async reconnect() {
+    try {
+      await this.greet();
+    } catch (error) {
+      if (error instanceof Unreachable) return this.retry();
+      this.onError(error);
+    }
+    r3(() => {
+      this.offline.value = false;
+      this.onBack();
+    });
+  }
+};
+
+// src/labels.ts
+function shortest2(value) {
+  return String(Number(value.toPrecision(7)));
+}
+function withUnit(value, unit) {
+  if (typeof value === "string") return value;
+  const degrees2 = /^degrees?_?(north|n|east|e)$/i.exec(unit ?? "");
+  if (!degrees2) return `${shortest2(value)}${unit && unit !== "1" ? ` ${symbol(unit)}` : ""}`;
+  const isNorth = /^n/i.test(degrees2[1]);
+  const side = value === 0 ? "" : isNorth ? value > 0 ? "N" : "S" : value > 0 ? "E" : "W";
+  return `${shortest2(Math.abs(value))}°${side}`;
+}
+var SYMBOLS = {
+  micrometer: "µm",
+  micron: "µm",
+  nanometer: "nm",
+  millimeter: "mm",
+  centimeter: "cm",
+  meter: "m",
+  metre: "m",
+  kilometer: "km",
+  kilometre: "km",
+  second: "s",
+  millisecond: "ms",
+  angstrom: "Å",
+  degrees: "°",
+  degree: "°"
+};
+function symbol(unit) {
+  return SYMBOLS[unit.toLowerCase()] ?? unit;
+}
+function numberAt(labels, position) {
+  if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
+  const { labels: listed } = labels;
+  if (!listed || labels.kind !== "number" || !listed.length) return null;
+  const low = Math.max(0, Math.min(listed.length - 1, Math.floor(position)));
+  const high = Math.min(listed.length - 1, low + 1);
+  const [one, two] = [listed[low], listed[high]];
+  if (typeof one !== "number" || typeof two !== "number") return null;
+  return one + (two - one) * (position - low);
+}
+function labelAt(labels, index) {
+  if (!labels) return null;
+  if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
+  const label2 = labels.labels?.[index];
+  return label2 === null || label2 === void 0 ? null : withUnit(label2, labels.unit);
+}
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
+}
+function ticksOf(labels, first, end, every) {
+  const low = Math.max(0, Math.ceil(first));
+  const high = Math.floor(end);
+  const numeric = labels && labels.kind === "number" ? numericTicks(labels, first - 0.5, end - 0.5, every) : null;
+  if (numeric) return numeric;
+  const step = Math.max(1, niceStep(every));
+  const ticks2 = [];
+  for (let index = Math.ceil(low / step) * step; index < high; index += step) {
+    ticks2.push({ at: index + 0.5, text: labelAt(labels, index) ?? String(index) });
+  }
+  return ticks2;
+}
+function numericTicks(labels, first, last, every) {
+  const [one, two] = [numberAt(labels, first), numberAt(labels, last)];
+  if (one === null || two === null || one === two || !Number.isFinite(one + two)) return null;
+  const { unit } = labels;
+  const span = Math.abs(two - one);
+  const least = span * every / Math.max(1e-9, last - first);
+  const isDegrees = /^degree/i.test(unit ?? "");
+  const step = (isDegrees && least > 5 ? [10, 15, 30, 45, 60, 90, 120, 180].find((nice) => nice >= least) : void 0) ?? niceStep(least);
+  const ticks2 = [];
+  const [low, high] = [Math.min(one, two), Math.max(one, two)];
+  for (let count = Math.ceil(low / step - 1e-9); count * step <= high * (1 + 1e-12) + step * 1e-9 && ticks2.length < 50; count++) {
+    const value = count * step;
+    const at = positionOf(labels, value, first, last);
+    if (at === null) return null;
+    ticks2.push({ at: at + 0.5, text: isDegrees ? withUnit(value, unit) : shortest2(value) });
+  }
+  return ticks2;
+}
+function positionOf(labels, value, first, last) {
+  if (labels.step !== void 0) return labels.step === 0 ? null : (value - (labels.begin ?? 0)) / labels.step;
+  let [low, high] = [first, last];
+  const isGrowing = (numberAt(labels, high) ?? 0) > (numberAt(labels, low) ?? 0);
+  for (let round2 = 0; round2 < 40; round2++) {
+    const middle = (low + high) / 2;
+    const found = numberAt(labels, middle);
+    if (found === null) return null;
+    if (found < value === isGrowing) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+// src/pane.ts
+var Pane = class _Pane {
+  constructor(node, state) {
+    this.node = node;
+    const { guess } = node;
+    const kind = state.kind && allKinds(node).includes(state.kind) ? state.kind : guess.kind;
+    this.kind = y3(kind);
+    this.axes = y3(checkedAxes(state.axes, node) ?? axesFor(node, kind));
+    this.field = y3(state.field ?? (kind === "struct" ? void 0 : node.fields?.[0]?.name));
+    this.range = y3(state.range ?? usualRange(guess, kind));
+    this.map = y3(state.map && MAPS.includes(state.map) ? state.map : usualMap(kind));
+    this.transform = y3(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
+    this.scaleChosen = state.transform !== void 0 || this.range.value !== null;
+    this.outlines.value = state.outlines ?? false;
+    this.raw = y3(state.raw ?? false);
+    this.showCoast.value = state.coast ?? true;
+    this.cross = state.cross ?? false;
+    this.ownView = y3(state.view ?? null);
+    this.projection = y3(checkedProjection(state.projection, node, this.axes.value));
+    this.upright.value = state.upright;
+    const usual = usualChannels(node, this.axes.value);
+    this.channels = y3(usual.map((channel, at) => ({ ...channel, ...state.channels?.[at] })));
+  }
+  node;
+  static numbers = 0;
+  id = _Pane.numbers++;
+  kind;
+  axes;
+  field;
+  /** null: from the smallest to the largest finite value of the first frame that is seen. */
+  range;
+  /** The range in use, where `range` is null. */
+  found = y3(null);
+  perFrame = y3(false);
+  map;
+  transform;
+  scaleChosen;
+  outlines = y3(false);
+  channels;
+  /** The ranges in use of channels of which none is chosen. */
+  foundChannels = y3([]);
+  /** What the numbers of tiles are differences from. */
+  origin = y3(null);
+  ready = y3(false);
+  message = y3("");
+  quality = y3("");
+  /** A projection reads only every n-th plane. */
+  every = y3(1);
+  /** Missing chunks look like stored ones, because the server has not said which they are. */
+  hidesMissing = y3(false);
+  stored = y3(null);
+  /** What `stored` is the answer to, and whether it could not be had. */
+  storedKey = "";
+  storedFailed = false;
+  /** Labels of the axes, once they are known. */
+  labels = y3(null);
+  /** Stored values are shown, not what they mean. */
+  raw;
+  /** The user's choice of which way is up; undefined: north is, where that is known. */
+  upright = y3(void 0);
+  /** The axis along which the largest, smallest or mean value is shown; null: one plane is. */
+  projection;
+  /** A second array in this picture. */
+  over = y3(null);
+  /** Coast lines are drawn, where the plane is one of latitude and longitude. */
+  showCoast = y3(true);
+  /** The map of its chunks that is shown instead of the picture. */
+  chunkMap = y3(null);
+  /** One of three planes through a point: a click moves the point. */
+  cross;
+  /** The scale at which this plane fits into its canvas, once it was drawn. */
+  fits = Number.POSITIVE_INFINITY;
+  /** The view of one of three planes, which are not the same plane. */
+  ownView;
+  /** Coordinates and arrays of the same scene, once they are known. */
+  related = y3(null);
+  /** Looks as another pane does, now and later: three planes of an array have one range. */
+  lookAs(other) {
+    this.range = other.range;
+    this.found = other.found;
+    this.map = other.map;
+    this.transform = other.transform;
+    this.channels = other.channels;
+    this.foundChannels = other.foundChannels;
+  }
+  /** Whether values are decoded by the CF conventions. */
+  get decodes() {
+    return this.node.decodes && !this.raw.value && !["labels", "mask"].includes(this.kind.value);
+  }
+  /** How values are asked for. */
+  get form() {
+    return this.decodes ? "cf" : "raw";
+  }
+  /** Whether the first row is at the bottom: latitudes that grow have north at the top. */
+  flipped = O(() => {
+    if (this.upright.value !== void 0) return !this.upright.value;
+    const { y: y5 } = this.axes.value;
+    const labels = y5 === void 0 ? null : this.labels.value?.[y5];
+    if (!labels?.north) return false;
+    if (labels.step !== void 0) return labels.step > 0;
+    const numbers2 = (labels.labels ?? []).filter((label2) => typeof label2 === "number");
+    return numbers2.length > 1 && numbers2[0] < numbers2[numbers2.length - 1];
+  });
+  get picture() {
+    return PICTURES.includes(this.kind.value);
+  }
+  /** Height and width of the plane, in elements. */
+  get extent() {
+    const { y: y5, x: x3 } = this.axes.value;
+    const of = (axis) => axis === void 0 ? 1 : this.node.shape[axis];
+    return { height: of(y5), width: of(x3) };
+  }
+  /** The tiles' type, of the field if there are fields. */
+  get tileType() {
+    const { fields, tile } = this.node;
+    return fields ? fields.find(({ name }) => name === this.field.value)?.tile ?? null : tile;
+  }
+  get channelCount() {
+    if (this.node.components > 1) return this.node.components;
+    const { c: c4 } = this.axes.value;
+    return typeof c4 === "number" ? this.node.shape[c4] : 1;
+  }
+  look = O(() => ({
+    ...this.over.value?.mode === "difference" && { even: true },
+    kind: PICTURES.includes(this.kind.value) ? this.kind.value : "gray",
+    range: this.range.value ?? this.found.value ?? [0, 1],
+    map: this.map.value,
+    transform: this.transform.value,
+    outlines: this.outlines.value,
+    channels: this.channels.value.map((channel, at) => ({
+      ...channel,
+      range: channel.range ?? this.foundChannels.value[at] ?? [0, 1]
+    }))
+  }));
+  dimension(axis) {
+    return dimensionName(this.node, axis);
+  }
+  /** A place on an axis as text: its label and its index. */
+  placeOf(axis, index) {
+    const label2 = labelAt(this.labels.value?.[axis], index);
+    return label2 === null ? `${this.dimension(axis)}=${index}` : `${this.dimension(axis)} ${label2} [${index}]`;
+  }
+  /** What a projection shows, in words. */
+  get projected() {
+    const projection = this.projection.value;
+    if (!projection) return "";
+    const what = { max: "largest", min: "smallest", mean: "mean" }[projection.how];
+    return `${what} along ${this.dimension(projection.axis)}`;
+  }
+  /** The axes that have sliders: not shown, and not those of a table or curve. */
+  get otherAxes() {
+    const { y: y5, x: x3, c: c4 } = this.axes.value;
+    const along = this.projection.value?.axis;
+    return this.node.shape.map((_4, axis) => axis).filter((axis) => ![y5, x3, c4, along].includes(axis));
+  }
+  /** Axes along which a projection is possible. */
+  get depths() {
+    const { y: y5, x: x3, c: c4 } = this.axes.value;
+    if (this.node.components > 1 || /^(datetime|timedelta)/.test(this.node.dtype)) return [];
+    if (!this.picture || this.kind.value === "labels") return [];
+    return this.node.shape.map((_4, axis) => axis).filter((axis) => ![y5, x3, c4].includes(axis) && this.node.shape[axis] > 1);
+  }
+  /** How many planes of an array of these axes one picture reads. */
+  depthOf({ shape }) {
+    const along = this.projection.value?.axis;
+    return along === void 0 ? 1 : shape[along];
+  }
+  project(projection) {
+    r3(() => {
+      this.projection.value = projection;
+      if (this.over.value?.mode === "difference") this.setOver(null);
+      this.forgetRanges();
+    });
+  }
+  setOver(over) {
+    const before = this.over.value;
+    r3(() => {
+      this.over.value = over;
+      if (before?.mode !== "difference" && over?.mode !== "difference") return;
+      this.projection.value = null;
+      this.forgetRanges();
+      this.range.value = over?.mode === "difference" ? null : this.range.value;
+      this.transform.value = "linear";
+      this.map.value = over?.mode === "difference" ? "coolwarm" : usualMap(this.kind.value);
+    });
+  }
+  forgetRanges() {
+    this.range.value = usualRange(this.node.guess, this.kind.value);
+    this.found.value = null;
+    this.foundChannels.value = [];
+    this.origin.value = null;
+  }
+  /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
+  adaptScale([low, high]) {
+    if (this.scaleChosen || this.kind.value !== "depth" || low <= 0) return;
+    this.transform.value = high / low > 30 ? "log" : "linear";
+  }
+  setKind(kind) {
+    r3(() => {
+      this.kind.value = kind;
+      this.axes.value = axesFor(this.node, kind);
+      this.projection.value = null;
+      this.over.value = null;
+      this.range.value = usualRange(this.node.guess, kind);
+      this.found.value = null;
+      this.map.value = usualMap(kind);
+      this.transform.value = "linear";
+      this.channels.value = usualChannels(this.node, this.axes.value);
+      this.foundChannels.value = [];
+      if (PICTURES.includes(kind)) this.field.value ??= this.node.fields?.[0]?.name;
+    });
+  }
+  toState() {
+    const state = { path: this.node.path };
+    const { kind, axes } = this;
+    if (kind.value !== this.node.guess.kind) state.kind = kind.value;
+    if (JSON.stringify(axes.value) !== JSON.stringify(axesFor(this.node, kind.value))) state.axes = axes.value;
+    const usual = usualRange(this.node.guess, kind.value);
+    if (this.range.value && JSON.stringify(this.range.value) !== JSON.stringify(usual)) state.range = this.range.value;
+    if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
+    if (this.transform.value !== "linear") state.transform = this.transform.value;
+    if (this.outlines.value) state.outlines = true;
+    if (this.raw.value) state.raw = true;
+    if (kind.value === "channels") {
+      const chosen = this.channels.value;
+      const known = usualChannels(this.node, axes.value);
+      if (JSON.stringify(chosen) !== JSON.stringify(known)) state.channels = chosen;
+    }
+    if (this.projection.value) state.projection = this.projection.value;
+    if (this.over.value) state.over = this.over.value.toState();
+    if (this.chunkMap.value) state.chunks = this.chunkMap.value.measure;
+    if (!this.showCoast.value) state.coast = false;
+    if (this.cross) state.cross = true;
+    if (this.ownView.value) state.view = this.ownView.value;
+    if (this.upright.value !== void 0) state.upright = this.upright.value;
+    if (this.field.value !== void 0 && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
+    return state;
+  }
+};
+function dimensionName(node, axis) {
+  return node.dims?.[axis] || `axis ${axis}`;
+}
+function allKinds(node) {
+  return node.kinds.length ? node.kinds : [node.guess.kind];
+}
+function checkedAxes(axes, node) {
+  if (!axes) return null;
+  const given2 = [axes.y, axes.x, axes.c].filter((axis) => typeof axis === "number");
+  const valid = given2.every((axis) => Number.isInteger(axis) && axis >= 0 && axis < node.shape.length);
+  return valid && new Set(given2).size === given2.length ? axes : null;
+}
+function checkedProjection(projection, { shape, components }, { y: y5, x: x3, c: c4 }) {
+  if (!projection || components > 1) return null;
+  const { axis } = projection;
+  return axis >= 0 && axis < shape.length && ![y5, x3, c4].includes(axis) ? projection : null;
+}
+function axesFor(node, kind) {
+  const { guess, shape } = node;
+  const rank = shape.length;
+  if (kind === guess.kind) return guess.axes;
+  const { y: y5 = rank - 2, x: x3 = rank - 1 } = guess.axes;
+  if (rank < 2) return kind === "line" || rank === 1 ? { x: 0 } : {};
+  if (kind === "line") return { x: x3 };
+  const fits = (axis) => {
+    const length = shape[axis];
+    if (kind === "rgb") return length === 3 || length === 4;
+    if (kind === "flow") return length === 2;
+    return kind === "channels" && length <= 8;
+  };
+  if (kind === "rgb" || kind === "flow" || kind === "channels") {
+    const candidates = shape.map((_4, axis) => axis).filter((axis) => axis !== y5 && axis !== x3 && fits(axis));
+    if (candidates.length) return { y: y5, x: x3, c: candidates[candidates.length - 1] };
+    if (rank >= 3 && fits(rank - 1)) return { y: rank - 3, x: rank - 2, c: rank - 1 };
+  }
+  return { y: y5, x: x3, c: null };
+}
+function usualRange(guess, kind) {
+  if (kind === guess.kind) return guess.range;
+  return kind === "flow" || kind === "depth" || kind === "complex" ? null : guess.range;
+}
+function usualMap(kind) {
+  return kind === "depth" ? "turbo" : "gray";
+}
+var CHANNEL_COLOURS = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#ff00ff", "#00ffff", "#ffff00", "#ff8000"];
+function usualChannels(node, axes) {
+  const count = typeof axes.c === "number" ? Math.min(8, node.shape[axes.c]) : 1;
+  const known = node.guess.channels ?? [];
+  return Array.from({ length: count }, (_4, index) => ({
+    range: known[index]?.range ?? node.guess.range,
+    color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
+    active: known[index]?.active ?? true,
+    gamma: 1
+  }));
+}
+
+// src/over.ts
+var MODES = ["labels", "blink", "difference"];
+var Over = class {
+  constructor(base, node, mode, state) {
+    this.base = base;
+    this.mode = mode;
+    const kind = mode === "labels" ? "labels" : base.kind.value;
+    this.pane = new Pane(node, { path: node.path, kind, axes: axesOver(base, node), raw: base.raw.value });
+    if (mode === "labels") this.pane.kind.value = "labels";
+    this.opacity = y3(state.opacity ?? 0.5);
+    this.outlines = y3(state.outlines ?? true);
+    this.byHand = y3(matchMedia("(prefers-reduced-motion: reduce)").matches);
+  }
+  base;
+  mode;
+  /** The second array, with the axes of the first one. */
+  pane;
+  /** Of labels, from 0 to 1; their outlines are opaque. */
+  opacity;
+  outlines;
+  /** Of two arrays that take turns, the second one is seen. */
+  isSecond = y3(false);
+  /** The turns are taken by hand. */
+  byHand;
+  toState() {
+    return { path: this.pane.node.path, mode: this.mode, opacity: this.opacity.value, outlines: this.outlines.value };
+  }
+  /** The index of the second array that belongs to one of the first. */
+  indexOf(index) {
+    const { base, pane } = this;
+    const theirs = pane.node.shape.map((_4, axis) => axis).filter((axis) => !isShown(pane.axes.value, axis));
+    const own = base.node.shape.map((_4, axis) => axis).filter((axis) => !isShown(base.axes.value, axis));
+    return pane.node.shape.map((length, axis) => Math.min(length - 1, index[own[theirs.indexOf(axis)]] ?? 0));
+  }
+  /** The element of the second array at a place of the first one's plane, as an index with commas. */
+  placeOf(index, row, column) {
+    const { base, pane } = this;
+    const found = this.indexOf(index);
+    const { y: y5, x: x3 } = pane.axes.value;
+    if (y5 !== void 0) found[y5] = Math.floor((row + 0.5) * pane.extent.height / base.extent.height);
+    if (x3 !== void 0) found[x3] = Math.floor((column + 0.5) * pane.extent.width / base.extent.width);
+    return found.join(",");
+  }
+};
+function isShown({ y: y5, x: x3, c: c4 }, axis) {
+  return axis === y5 || axis === x3 || axis === c4;
+}
+function axesOver(base, node) {
+  const { y: y5, x: x3, c: c4 } = base.axes.value;
+  const rank = node.shape.length;
+  if (rank === base.node.shape.length) {
+    const isSame = typeof c4 === "number" && node.shape[c4] === base.node.shape[c4];
+    return { y: y5, x: x3, c: isSame ? c4 : null };
+  }
+  if (typeof c4 === "number" && rank === base.node.shape.length - 1 && y5 !== void 0 && x3 !== void 0) {
+    return { y: y5 - (c4 < y5 ? 1 : 0), x: x3 - (c4 < x3 ? 1 : 0), c: null };
+  }
+  return { ...node.guess.axes, c: null };
+}
+function modesOf(base, { shape, dtype, guess }) {
+  const found = [];
+  if (/^u?int\d+$/.test(dtype) && guess.kind !== "rgb") found.push("labels");
+  if (JSON.stringify(shape) !== JSON.stringify(base.node.shape)) return found;
+  found.push("blink");
+  if (["gray", "depth", "rgb"].includes(base.kind.value) && !/^(complex|datetime|timedelta)/.test(dtype)) found.push("difference");
+  return found;
+}
+function subtracted(one, other) {
+  if (one.shape.join() !== other.shape.join() || one.headers["x-zarrix-cells"] !== other.headers["x-zarrix-cells"]) {
+    throw new Error("The two arrays are stored in chunks of other shapes: zoom in to compare them.");
+  }
+  const shift = difference(one.origin?.count ?? "0", other.origin?.count ?? "0");
+  const [bits, others] = [asBits(one.data), asBits(other.data)];
+  const [table, otherTable] = [numbersOf(one.type), numbersOf(other.type)];
+  const data = new Float32Array(bits.length);
+  let [min2, max2] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let at = 0; at < data.length; at++) {
+    const value = (table ? table[bits[at]] : bits[at]) - (otherTable ? otherTable[others[at]] : others[at]) + shift;
+    data[at] = value;
+    if (value - value !== 0) continue;
+    if (value < min2) min2 = value;
+    if (value > max2) max2 = value;
+  }
+  const known = min2 <= max2;
+  const damage = one.damage ?? other.damage;
+  return { type: "f4", shape: one.shape, data, min: known ? min2 : null, max: known ? max2 : null, headers: one.headers, origin: null, damage };
+}
+
 // src/tiles.ts
 var IN_FLIGHT = 6;
 var CACHE_BYTES = 384 << 20;
@@ -1977,280 +2677,17 @@ var Tiles = class {
 };
 
 // src/state.ts
-var Pane = class _Pane {
-  constructor(node, state) {
-    this.node = node;
-    const { guess } = node;
-    const kind = state.kind && allKinds(node).includes(state.kind) ? state.kind : guess.kind;
-    this.kind = y3(kind);
-    this.axes = y3(checkedAxes(state.axes, node) ?? axesFor(node, kind));
-    this.field = y3(state.field ?? (kind === "struct" ? void 0 : node.fields?.[0]?.name));
-    this.range = y3(state.range ?? usualRange(guess, kind));
-    this.map = y3(state.map && MAPS.includes(state.map) ? state.map : usualMap(kind));
-    this.transform = y3(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
-    this.scaleChosen = state.transform !== void 0 || this.range.value !== null;
-    this.outlines.value = state.outlines ?? false;
-    this.raw = y3(state.raw ?? false);
-    this.cross = state.cross ?? false;
-    this.ownView = y3(state.view ?? null);
-    this.projection = y3(checkedProjection(state.projection, node, this.axes.value));
-    this.upright.value = state.upright;
-    const usual = usualChannels(node, this.axes.value);
-    this.channels = y3(usual.map((channel, at) => ({ ...channel, ...state.channels?.[at] })));
-  }
-  node;
-  static numbers = 0;
-  id = _Pane.numbers++;
-  kind;
-  axes;
-  field;
-  /** null: from the smallest to the largest finite value of the first frame that is seen. */
-  range;
-  /** The range in use, where `range` is null. */
-  found = y3(null);
-  perFrame = y3(false);
-  map;
-  transform;
-  scaleChosen;
-  outlines = y3(false);
-  channels;
-  /** The ranges in use of channels of which none is chosen. */
-  foundChannels = y3([]);
-  /** What the numbers of tiles are differences from. */
-  origin = y3(null);
-  ready = y3(false);
-  message = y3("");
-  quality = y3("");
-  /** A projection reads only every n-th plane. */
-  every = y3(1);
-  /** Missing chunks look like stored ones, because the server has not said which they are. */
-  hidesMissing = y3(false);
-  stored = y3(null);
-  /** What `stored` is the answer to, and whether it could not be had. */
-  storedKey = "";
-  storedFailed = false;
-  /** Labels of the axes, once they are known. */
-  labels = y3(null);
-  /** Stored values are shown, not what they mean. */
-  raw;
-  /** The user's choice of which way is up; undefined: north is, where that is known. */
-  upright = y3(void 0);
-  /** The axis along which the largest, smallest or mean value is shown; null: one plane is. */
-  projection;
-  /** A second array in this picture. */
-  over = y3(null);
-  /** One of three planes through a point: a click moves the point. */
-  cross;
-  /** The view of one of three planes, which are not the same plane. */
-  ownView;
-  /** Coordinates and arrays of the same scene, once they are known. */
-  related = y3(null);
-  /** Whether values are decoded by the CF conventions. */
-  get decodes() {
-    return this.node.decodes && !this.raw.value && !["labels", "mask"].includes(this.kind.value);
-  }
-  /** How values are asked for. */
-  get form() {
-    return this.decodes ? "cf" : "raw";
-  }
-  /** Whether the first row is at the bottom: latitudes that grow have north at the top. */
-  flipped = O(() => {
-    if (this.upright.value !== void 0) return !this.upright.value;
-    const { y: y5 } = this.axes.value;
-    const labels = y5 === void 0 ? null : this.labels.value?.[y5];
-    if (!labels?.north) return false;
-    if (labels.step !== void 0) return labels.step > 0;
-    const numbers = (labels.labels ?? []).filter((label) => typeof label === "number");
-    return numbers.length > 1 && numbers[0] < numbers[numbers.length - 1];
-  });
-  get picture() {
-    return PICTURES.includes(this.kind.value);
-  }
-  /** Height and width of the plane, in elements. */
-  get extent() {
-    const { y: y5, x: x3 } = this.axes.value;
-    const of = (axis) => axis === void 0 ? 1 : this.node.shape[axis];
-    return { height: of(y5), width: of(x3) };
-  }
-  /** The tiles' type, of the field if there are fields. */
-  get tileType() {
-    const { fields, tile } = this.node;
-    return fields ? fields.find(({ name }) => name === this.field.value)?.tile ?? null : tile;
-  }
-  get channelCount() {
-    if (this.node.components > 1) return this.node.components;
-    const { c: c4 } = this.axes.value;
-    return typeof c4 === "number" ? this.node.shape[c4] : 1;
-  }
-  look = O(() => ({
-    ...this.over.value?.mode === "difference" && { even: true },
-    kind: PICTURES.includes(this.kind.value) ? this.kind.value : "gray",
-    range: this.range.value ?? this.found.value ?? [0, 1],
-    map: this.map.value,
-    transform: this.transform.value,
-    outlines: this.outlines.value,
-    channels: this.channels.value.map((channel, at) => ({
-      ...channel,
-      range: channel.range ?? this.foundChannels.value[at] ?? [0, 1]
-    }))
-  }));
-  dimension(axis) {
-    return dimensionName(this.node, axis);
-  }
-  /** A place on an axis as text: its label and its index. */
-  placeOf(axis, index) {
-    const label = labelAt(this.labels.value?.[axis], index);
-    return label === null ? `${this.dimension(axis)}=${index}` : `${this.dimension(axis)} ${label} [${index}]`;
-  }
-  /** What a projection shows, in words. */
-  get projected() {
-    const projection = this.projection.value;
-    if (!projection) return "";
-    const what = { max: "largest", min: "smallest", mean: "mean" }[projection.how];
-    return `${what} along ${this.dimension(projection.axis)}`;
-  }
-  /** The axes that have sliders: not shown, and not those of a table or curve. */
-  get otherAxes() {
-    const { y: y5, x: x3, c: c4 } = this.axes.value;
-    const along = this.projection.value?.axis;
-    return this.node.shape.map((_4, axis) => axis).filter((axis) => ![y5, x3, c4, along].includes(axis));
-  }
-  /** Axes along which a projection is possible. */
-  get depths() {
-    const { y: y5, x: x3, c: c4 } = this.axes.value;
-    if (this.node.components > 1 || /^(datetime|timedelta)/.test(this.node.dtype)) return [];
-    if (!this.picture || this.kind.value === "labels") return [];
-    return this.node.shape.map((_4, axis) => axis).filter((axis) => ![y5, x3, c4].includes(axis) && this.node.shape[axis] > 1);
-  }
-  /** How many planes of an array of these axes one picture reads. */
-  depthOf({ shape }) {
-    const along = this.projection.value?.axis;
-    return along === void 0 ? 1 : shape[along];
-  }
-  project(projection) {
-    r3(() => {
-      this.projection.value = projection;
-      if (this.over.value?.mode === "difference") this.setOver(null);
-      this.forgetRanges();
-    });
-  }
-  setOver(over) {
-    const before = this.over.value;
-    r3(() => {
-      this.over.value = over;
-      if (before?.mode !== "difference" && over?.mode !== "difference") return;
-      this.projection.value = null;
-      this.forgetRanges();
-      this.range.value = over?.mode === "difference" ? null : this.range.value;
-      this.transform.value = "linear";
-      this.map.value = over?.mode === "difference" ? "coolwarm" : usualMap(this.kind.value);
-    });
-  }
-  forgetRanges() {
-    this.range.value = usualRange(this.node.guess, this.kind.value);
-    this.found.value = null;
-    this.foundChannels.value = [];
-    this.origin.value = null;
-  }
-  /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
-  adaptScale([low, high]) {
-    if (this.scaleChosen || this.kind.value !== "depth" || low <= 0) return;
-    this.transform.value = high / low > 30 ? "log" : "linear";
-  }
-  setKind(kind) {
-    r3(() => {
-      this.kind.value = kind;
-      this.axes.value = axesFor(this.node, kind);
-      this.projection.value = null;
-      this.over.value = null;
-      this.range.value = usualRange(this.node.guess, kind);
-      this.found.value = null;
-      this.map.value = usualMap(kind);
-      this.transform.value = "linear";
-      this.channels.value = usualChannels(this.node, this.axes.value);
-      this.foundChannels.value = [];
-      if (PICTURES.includes(kind)) this.field.value ??= this.node.fields?.[0]?.name;
-    });
-  }
-  toState() {
-    const state = { path: this.node.path };
-    const { kind, axes } = this;
-    if (kind.value !== this.node.guess.kind) state.kind = kind.value;
-    if (JSON.stringify(axes.value) !== JSON.stringify(axesFor(this.node, kind.value))) state.axes = axes.value;
-    const usual = usualRange(this.node.guess, kind.value);
-    if (this.range.value && JSON.stringify(this.range.value) !== JSON.stringify(usual)) state.range = this.range.value;
-    if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
-    if (this.transform.value !== "linear") state.transform = this.transform.value;
-    if (this.outlines.value) state.outlines = true;
-    if (this.raw.value) state.raw = true;
-    if (kind.value === "channels") {
-      const chosen = this.channels.value;
-      const known = usualChannels(this.node, axes.value);
-      if (JSON.stringify(chosen) !== JSON.stringify(known)) state.channels = chosen;
-    }
-    if (this.projection.value) state.projection = this.projection.value;
-    if (this.over.value) state.over = this.over.value.toState();
-    if (this.cross) state.cross = true;
-    if (this.ownView.value) state.view = this.ownView.value;
-    if (this.upright.value !== void 0) state.upright = this.upright.value;
-    if (this.field.value !== void 0 && this.field.value !== this.node.fields?.[0]?.name) state.field = this.field.value;
-    return state;
-  }
-};
-function dimensionName(node, axis) {
-  return node.dims?.[axis] || `axis ${axis}`;
+function linkPlanes(panes) {
+  const first = panes.find(({ cross }) => cross);
+  for (const pane of panes) if (first && pane.cross && pane !== first && pane.node === first.node) pane.lookAs(first);
 }
-function allKinds(node) {
-  return node.kinds.length ? node.kinds : [node.guess.kind];
+function placeIn(pane, row, column) {
+  if (!pane || !pane.picture) return [];
+  const { height, width } = pane.extent;
+  return row < height && column < width ? [{ pane, row, column }] : [];
 }
-function checkedAxes(axes, node) {
-  if (!axes) return null;
-  const given2 = [axes.y, axes.x, axes.c].filter((axis) => typeof axis === "number");
-  const valid = given2.every((axis) => Number.isInteger(axis) && axis >= 0 && axis < node.shape.length);
-  return valid && new Set(given2).size === given2.length ? axes : null;
-}
-function checkedProjection(projection, { shape, components }, { y: y5, x: x3, c: c4 }) {
-  if (!projection || components > 1) return null;
-  const { axis } = projection;
-  return axis >= 0 && axis < shape.length && ![y5, x3, c4].includes(axis) ? projection : null;
-}
-function axesFor(node, kind) {
-  const { guess, shape } = node;
-  const rank = shape.length;
-  if (kind === guess.kind) return guess.axes;
-  const { y: y5 = rank - 2, x: x3 = rank - 1 } = guess.axes;
-  if (rank < 2) return kind === "line" || rank === 1 ? { x: 0 } : {};
-  if (kind === "line") return { x: x3 };
-  const fits = (axis) => {
-    const length = shape[axis];
-    if (kind === "rgb") return length === 3 || length === 4;
-    if (kind === "flow") return length === 2;
-    return kind === "channels" && length <= 8;
-  };
-  if (kind === "rgb" || kind === "flow" || kind === "channels") {
-    const candidates = shape.map((_4, axis) => axis).filter((axis) => axis !== y5 && axis !== x3 && fits(axis));
-    if (candidates.length) return { y: y5, x: x3, c: candidates[candidates.length - 1] };
-    if (rank >= 3 && fits(rank - 1)) return { y: rank - 3, x: rank - 2, c: rank - 1 };
-  }
-  return { y: y5, x: x3, c: null };
-}
-function usualRange(guess, kind) {
-  if (kind === guess.kind) return guess.range;
-  return kind === "flow" || kind === "depth" || kind === "complex" ? null : guess.range;
-}
-function usualMap(kind) {
-  return kind === "depth" ? "turbo" : "gray";
-}
-var CHANNEL_COLOURS = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#ff00ff", "#00ffff", "#ffff00", "#ff8000"];
-function usualChannels(node, axes) {
-  const count = typeof axes.c === "number" ? Math.min(8, node.shape[axes.c]) : 1;
-  const known = node.guess.channels ?? [];
-  return Array.from({ length: count }, (_4, index) => ({
-    range: known[index]?.range ?? node.guess.range,
-    color: known[index]?.color ?? CHANNEL_COLOURS[index % 8],
-    active: known[index]?.active ?? true,
-    gamma: 1
-  }));
+function lineState(line, panes) {
+  return line ? [panes.indexOf(line.pane), line.from.row, line.from.column, line.to.row, line.to.column] : void 0;
 }
 var Viewer = class {
   constructor(api) {
@@ -2271,6 +2708,11 @@ var Viewer = class {
   region = y3(null);
   /** The element whose series along an axis is shown. */
   series = y3(null);
+  /** Elements whose series stay when another one is clicked. */
+  pins = y3([]);
+  /** The line whose values are shown, and whether a drag draws one. */
+  line = y3(null);
+  drawsLine = y3(false);
   showGrid = y3(false);
   showMissing = y3(true);
   /** The dimension that is played. */
@@ -2306,6 +2748,7 @@ var Viewer = class {
         states.push(wanted[number2]);
       } else this.node.value = result.value;
     }
+    linkPlanes(panes);
     r3(() => {
       this.panes.value = panes;
       this.active.value = panes[0] ?? null;
@@ -2315,13 +2758,23 @@ var Viewer = class {
       this.showGrid.value = state.grid ?? false;
       this.showMissing.value = state.missing ?? true;
       this.forget();
+      this.pins.value = (state.pins ?? []).flatMap(([at, row, column]) => placeIn(panes[at], row, column));
+      const [from] = state.line ? placeIn(panes[state.line[0]], state.line[1], state.line[2]) : [];
+      const [to] = state.line ? placeIn(panes[state.line[0]], state.line[3], state.line[4]) : [];
+      if (from && to) this.line.value = { pane: from.pane, from, to };
       if (state.sel !== void 0 && panes[0]) this.select(panes[0], state.sel);
     });
     for (const pane of panes) this.relate(pane);
     for (const [number2, pane] of panes.entries()) {
-      const { over, range } = states[number2];
+      const { over, range, chunks } = states[number2];
+      this.mapChunks(pane, chunks ?? null);
       if (over) void this.putOver(pane, over.path, over.mode, over, range);
     }
+  }
+  /** Colours the chunks of a pane instead of showing its picture. */
+  mapChunks(pane, measure) {
+    pane.chunkMap.value?.dispose();
+    pane.chunkMap.value = measure ? new ChunkMap(this, pane, measure) : null;
   }
   /** Shows a second array in the picture of a pane. */
   async putOver(pane, path, mode, state = {}, range) {
@@ -2402,6 +2855,7 @@ var Viewer = class {
     const at = { ...this.at.value };
     for (const axis of [y5, x3]) at[pane.dimension(axis)] ??= Math.floor(pane.node.shape[axis] / 2);
     const panes = planes.map((axes) => new Pane(pane.node, { ...base, axes }));
+    linkPlanes(panes);
     r3(() => {
       this.panes.value = panes;
       this.activate(panes[0]);
@@ -2427,9 +2881,32 @@ var Viewer = class {
     });
     this.relate(one);
   }
+  /** The elements whose series are shown, the last one that was clicked at the end. */
+  get places() {
+    const { value } = this.series;
+    return value ? [...this.pins.value, value] : this.pins.value;
+  }
+  /** The series of the last click stays. */
+  pin() {
+    r3(() => {
+      this.pins.value = this.places.slice(0, 8);
+      this.series.value = null;
+    });
+  }
+  removePlace(at) {
+    if (at < this.pins.value.length) this.pins.value = this.pins.value.toSpliced(at, 1);
+    else this.series.value = null;
+  }
+  closeSeries() {
+    r3(() => {
+      this.series.value = null;
+      this.pins.value = [];
+    });
+  }
   forget() {
     this.region.value = null;
-    this.series.value = null;
+    this.line.value = null;
+    this.closeSeries();
     this.cursor.value = null;
   }
   relate(pane) {
@@ -2446,6 +2923,8 @@ var Viewer = class {
       if (this.active.value === pane) this.active.value = panes[0] ?? null;
       if (this.region.value?.pane === pane) this.region.value = null;
       if (this.series.value?.pane === pane) this.series.value = null;
+      if (this.line.value?.pane === pane) this.line.value = null;
+      this.pins.value = this.pins.value.filter((place) => place.pane !== pane);
       if (this.cursor.value?.pane === pane) this.cursor.value = null;
     });
     this.tiles.want(pane, []);
@@ -2465,7 +2944,10 @@ var Viewer = class {
   }
   /** The dimensions that have sliders, in the order of the panes. */
   get dimensions() {
-    return [...new Set(this.panes.value.flatMap((pane) => pane.otherAxes.map((axis) => pane.dimension(axis))))];
+    const { value } = this.panes;
+    const names = new Set(value.flatMap((pane) => pane.otherAxes.map((axis) => pane.dimension(axis))));
+    const order = value[0]?.cross ? value[0].node.shape.map((_4, axis) => value[0].dimension(axis)) : [];
+    return [...names].sort((one, other) => order.indexOf(one) - order.indexOf(other));
   }
   /** The length of a dimension: the shortest of those of its name, so that linked panes show one index. */
   lengthOf(dimension) {
@@ -2487,6 +2969,8 @@ var Viewer = class {
       view: this.view.value ?? void 0,
       grid: this.showGrid.value || void 0,
       missing: this.showMissing.value ? void 0 : false,
+      pins: this.pins.value.map(({ pane, row, column }) => [this.panes.value.indexOf(pane), row, column]),
+      line: lineState(this.line.value, this.panes.value),
       sel: region && region.pane === this.panes.value[0] ? this.selectionOf(region.pane, region.box) : void 0
     };
   }
@@ -2606,7 +3090,9 @@ var KEYS = [
   ["p", "play, and stop"],
   ["Enter", "the series through the cursor; a click does the same"],
   ["r", "begin a region at the cursor, and end it; a drag does the same"],
-  ["Escape", "remove the region"],
+  ["s", "pin the series, so that the next click adds another one"],
+  ["l", "begin a line at the cursor, and end it: its values are shown"],
+  ["Escape", "remove the region and the line"],
   ["g, m", "the chunk grid; hatching of missing chunks"],
   ["/", "filter the tree"],
   ["Shift and drag", "move the picture"]
@@ -2628,13 +3114,706 @@ function Help({ onClose }) {
   ] });
 }
 
+// src/ui/Health.tsx
+function Health({ viewer, node }) {
+  const state = useSignal("idle");
+  const done = useSignal(0);
+  const total = useSignal(0);
+  const stop = T2(null);
+  A2(() => () => stop.current?.(), []);
+  const mine = viewer.broken.value.filter(({ path }) => path === node.path || node.path === "" || path.startsWith(`${node.path}/`));
+  const start = () => {
+    viewer.broken.value = viewer.broken.value.filter((broken) => !mine.includes(broken));
+    state.value = "running";
+    done.value = 0;
+    stop.current = viewer.api.transport.listen("verify", { path: node.path }, (event, data) => {
+      const facts = data;
+      if (event === "progress") {
+        done.value = facts.done;
+        total.value = facts.total;
+      } else if (event === "broken") viewer.broken.value = [...viewer.broken.value, facts].slice(-1e4);
+      else if (event === "end") {
+        state.value = "ended";
+        viewer.spoken.value = `Verification ended: ${viewer.broken.value.length} broken.`;
+      } else if (event === "closed" && state.value === "running") state.value = "lost";
+    });
+  };
+  return /* @__PURE__ */ a4("section", { "aria-label": "Verification", class: "health", children: [
+    /* @__PURE__ */ a4("h3", { children: "Verification" }),
+    state.value === "running" ? /* @__PURE__ */ a4("p", { children: [
+      /* @__PURE__ */ a4("progress", { max: total.value || 1, value: done.value, "aria-label": "Verified chunks" }),
+      " ",
+      done.value,
+      " of ",
+      total.value,
+      " ",
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => {
+        stop.current?.();
+        state.value = "idle";
+      }, children: "Stop" })
+    ] }) : /* @__PURE__ */ a4("p", { children: [
+      /* @__PURE__ */ a4("button", { type: "button", onClick: start, children: "Verify every chunk" }),
+      " ",
+      state.value === "ended" && (mine.length ? `${mine.length} broken` : "ok: every stored chunk decodes"),
+      state.value === "lost" && "The server ended before all was verified."
+    ] }),
+    mine.length > 0 && /* @__PURE__ */ a4("ul", { class: "broken", children: [
+      mine.slice(0, 50).map(({ key, reason }) => /* @__PURE__ */ a4("li", { children: [
+        /* @__PURE__ */ a4("code", { children: /* @__PURE__ */ a4("bdi", { children: key }) }),
+        " ",
+        /* @__PURE__ */ a4("bdi", { children: reason })
+      ] }, key)),
+      mine.length > 50 && /* @__PURE__ */ a4("li", { children: [
+        "and ",
+        mine.length - 50,
+        " more"
+      ] })
+    ] })
+  ] });
+}
+
+// src/ui/Histogram.tsx
+var HEIGHT = 72;
+function Histogram({ viewer, pane }) {
+  const stats = useSignal(null);
+  const failure = useSignal("");
+  const canvas = T2(null);
+  const dragged = T2(null);
+  const ofChannels = pane.kind.value === "channels";
+  const chosen = useSignal(0);
+  const channel = Math.min(chosen.value, pane.channels.value.length - 1);
+  const plane = viewer.selectionOf(pane, null);
+  const sel = ofChannels ? plane.split(",").map((item, axis) => axis === pane.axes.value.c ? String(channel) : item).join(",") : plane;
+  const playing = viewer.playing.value !== null;
+  const field = pane.field.value;
+  const { form } = pane;
+  A2(() => {
+    if (playing || pane.kind.value === "labels") return;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      viewer.api.stats(pane.node.path, sel, { bins: 256, field, as: form }, abort.signal).then((found2) => {
+        stats.value = found2;
+        failure.value = "";
+      }).catch((error) => {
+        if (abort.signal.aborted) return;
+        failure.value = error instanceof Error ? error.message : String(error);
+        viewer.note(error);
+      });
+    }, 200);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [pane, sel, field, form, playing, viewer.connection.offline.value]);
+  const range = ofChannels ? pane.look.value.channels[channel].range : pane.look.value.range;
+  const ranged = pane.kind.value !== "mask";
+  const edges = stats.value?.edges ?? [0, 1];
+  const low = edges[0];
+  const high = edges[edges.length - 1];
+  A2(() => {
+    const element = canvas.current;
+    if (element && stats.value) drawBars(element, stats.value, ranged ? range : null);
+  }, [stats.value, range[0], range[1], ranged]);
+  const valueAt = (event) => {
+    const rect2 = event.currentTarget.getBoundingClientRect();
+    return low + Math.max(0, Math.min(1, (event.clientX - rect2.left) / rect2.width)) * (high - low);
+  };
+  const set = (end, value) => {
+    const next = [...range];
+    next[end] = Number(value.toPrecision(6));
+    if (next[0] > next[1]) next[1 - end] = next[end];
+    if (ofChannels) pane.channels.value = pane.channels.value.with(channel, { ...pane.channels.value[channel], range: next });
+    else pane.range.value = next;
+  };
+  if (!stats.value && !failure.value) return /* @__PURE__ */ a4("section", { "aria-label": "Histogram", children: [
+    /* @__PURE__ */ a4("h3", { children: "Histogram" }),
+    /* @__PURE__ */ a4("p", { class: "quiet", children: "being counted…" })
+  ] });
+  const found = stats.value;
+  return /* @__PURE__ */ a4("section", { "aria-label": "Histogram", children: [
+    /* @__PURE__ */ a4("h3", { children: [
+      "Histogram of the ",
+      ofChannels ? "channel" : "plane"
+    ] }),
+    ofChannels && /* @__PURE__ */ a4("select", { "aria-label": "Channel of the histogram", value: channel, onChange: (event) => chosen.value = Number(event.currentTarget.value), children: pane.channels.value.map((_4, at) => /* @__PURE__ */ a4("option", { value: at, children: pane.node.guess.channels?.[at]?.name || `channel ${at}` }, at)) }),
+    failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
+    found && found.histogram.length > 0 && /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(
+        "canvas",
+        {
+          ref: canvas,
+          width: 300,
+          height: HEIGHT,
+          class: "histogram",
+          "aria-hidden": "true",
+          onPointerDown: (event) => {
+            if (!ranged) return;
+            const value = valueAt(event);
+            dragged.current = Math.abs(value - range[0]) < Math.abs(value - range[1]) ? 0 : 1;
+            event.currentTarget.setPointerCapture(event.pointerId);
+            set(dragged.current, value);
+          },
+          onPointerMove: (event) => dragged.current !== null && set(dragged.current, valueAt(event)),
+          onPointerUp: () => dragged.current = null
+        }
+      ),
+      ranged && /* @__PURE__ */ a4("div", { class: "range-sliders", children: [0, 1].map((end) => /* @__PURE__ */ a4(
+        "input",
+        {
+          type: "range",
+          min: low,
+          max: high,
+          step: "any",
+          value: range[end],
+          "aria-label": `${end ? "Highest" : "Lowest"} value that is drawn`,
+          onInput: (event) => set(end, Number(event.currentTarget.value))
+        },
+        end
+      )) })
+    ] }),
+    found && /* @__PURE__ */ a4("p", { class: "quiet", children: [
+      number(found.min),
+      " to ",
+      number(found.max),
+      ", mean ",
+      number(found.mean),
+      ", deviation ",
+      number(found.std),
+      found.nan ? `, ${number(found.nan)} NaN` : "",
+      found.inf ? `, ${number(found.inf)} infinite` : "",
+      found.damaged ? `, ${number(found.damaged)} in damaged chunks` : "",
+      found.exact ? "" : `, of a sample of ${number(found.sampled)}`
+    ] })
+  ] });
+}
+function drawBars(canvas, { histogram, edges }, range) {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const style = getComputedStyle(canvas);
+  const { width, height } = canvas;
+  context.clearRect(0, 0, width, height);
+  const largest = Math.sqrt(Math.max(1, ...histogram));
+  context.fillStyle = style.getPropertyValue("--accent").trim();
+  const bar = width / histogram.length;
+  histogram.forEach((count, at2) => {
+    const tall = Math.sqrt(count) / largest * (height - 2);
+    context.fillRect(at2 * bar, height - tall, Math.max(1, bar), tall);
+  });
+  if (!range) return;
+  const extent = edges[edges.length - 1] - edges[0] || 1;
+  const at = (value) => Math.max(0, Math.min(width, (value - edges[0]) / extent * width));
+  context.fillStyle = style.getPropertyValue("--veil").trim();
+  context.fillRect(0, 0, at(range[0]), height);
+  context.fillRect(at(range[1]), 0, width - at(range[1]), height);
+  context.fillStyle = style.getPropertyValue("--text").trim();
+  for (const value of range) context.fillRect(Math.max(0, Math.min(width - 2, at(value) - 1)), 0, 2, height);
+}
+
+// src/axes.ts
+var MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
+function hasColourBar(pane) {
+  if (pane.chunkMap.value) return pane.chunkMap.value.measure !== "age";
+  return pane.kind.value === "gray" || pane.kind.value === "depth";
+}
+function drawAxes(around) {
+  const { context, view, pane, ratio, text } = around;
+  const { y: y5, x: x3 } = pane.axes.value;
+  if (y5 === void 0 || x3 === void 0) return;
+  const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  context.fillStyle = text;
+  context.strokeStyle = around.line;
+  context.lineWidth = ratio;
+  const { height, width } = pane.extent;
+  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
+  const x0 = Math.max(0, -view.left / view.scale);
+  const x1 = Math.min(width, (view.width - view.left) / view.scale);
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  for (const tick of spaced(ticksOf(pane.labels.value?.[x3], x0, x1, 74 * ratio / view.scale), context, view.scale)) {
+    const at = left + view.left + tick.at * view.scale;
+    stroke(context, at, bottom, at, bottom + 4 * ratio);
+    context.fillText(tick.text, at, bottom + 6 * ratio);
+  }
+  const middle = left + view.left + (x0 + x1) / 2 * view.scale;
+  context.fillText(titled(pane, x3), middle, bottom + 20 * ratio, view.width);
+  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
+  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
+  const edge = left + Math.max(0, view.left);
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
+    const at = top + view.top + screenRow(view, tick.at) * view.scale;
+    stroke(context, edge - 4 * ratio, at, edge, at);
+    context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
+  }
+  context.save();
+  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText(titled(pane, y5), 0, 0, view.height);
+  context.restore();
+  if (around.hasBar) drawBar(around);
+}
+function stroke(context, x0, y0, x1, y1) {
+  context.beginPath();
+  context.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
+  context.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+  context.stroke();
+}
+function spaced(ticks2, context, scale) {
+  const widest = Math.max(0, ...ticks2.map(({ text }) => context.measureText(text).width));
+  const apart = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
+  const every = Math.max(1, Math.ceil(widest * 1.15 / apart));
+  return ticks2.filter((_4, at) => at % every === 0);
+}
+function titled(pane, axis) {
+  const labels = pane.labels.value?.[axis];
+  const unit = labels?.unit;
+  return `${pane.dimension(axis)}${unit && !/^degrees?_/i.test(unit) ? ` (${symbol(unit)})` : ""}`;
+}
+var BAR_WIDTH = 14;
+function drawBar({ context, view, pane, ratio, text, line }) {
+  const chunks = pane.chunkMap.value;
+  const { range, map, transform } = chunks ? { range: chunks.range ?? [0, 1], map: MAP, transform: "linear" } : pane.look.value;
+  const left = MARGIN.left * ratio + view.width + 10 * ratio;
+  const top = (MARGIN.top + 20) * ratio;
+  const height = Math.round(Math.max(20 * ratio, view.height - 26 * ratio));
+  const colours2 = colourMap(map);
+  const width = BAR_WIDTH * ratio;
+  for (let row = 0; row < height; row++) {
+    const colour = colours2[Math.min(255, Math.floor((1 - (row + 0.5) / height) * 256))];
+    context.fillStyle = `rgb(${colour & 255}, ${colour >> 8 & 255}, ${colour >> 16 & 255})`;
+    context.fillRect(left, top + row, width, 1);
+  }
+  context.strokeStyle = line;
+  context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+  context.fillStyle = text;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  const unit = chunks ? chunks.measure === "bytes" ? "bytes" : "ratio" : pane.node.unit;
+  if (unit) context.fillText(symbol(unit), left, top - 11 * ratio, MARGIN.right * ratio - 10 * ratio);
+  const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
+  const high = Math.max(range[1], low);
+  const [begin, end] = [transformed(low, transform), transformed(high, transform)];
+  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
+    const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
+    const at = top + (1 - part) * (height - 1);
+    stroke(context, left + width, at, left + width + 4 * ratio, at);
+    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
+  }
+}
+function barTicks(low, high, count) {
+  if (!(high > low)) return [low];
+  if (!count) return [low, Math.sqrt(low * high), high];
+  const step = niceStep((high - low) / Math.max(2, count));
+  const found = [];
+  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9 && found.length < 50; at++) found.push(at * step);
+  return found;
+}
+function shortText(value) {
+  const text = String(Number(value.toPrecision(4)));
+  return text.length > 7 ? value.toExponential(1) : text;
+}
+var LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
+function drawScaleBar(context, view, pane, ratio) {
+  const { x: x3 } = pane.axes.value;
+  const labels = x3 === void 0 ? null : pane.labels.value?.[x3];
+  if (!labels?.unit || labels.step === void 0 || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
+  const perPixel = Math.abs(labels.step) / view.scale;
+  const length = niceStep(perPixel * 60 * ratio);
+  const width = length / perPixel;
+  if (!(width > 0) || width > view.width * 0.6) return;
+  const left = 12 * ratio;
+  const bottom = view.height - 12 * ratio;
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  const label2 = withUnit(length, labels.unit);
+  context.fillStyle = "rgba(0, 0, 0, 0.6)";
+  context.fillRect(left - 6 * ratio, bottom - 20 * ratio, Math.max(width, context.measureText(label2).width) + 12 * ratio, 26 * ratio);
+  context.fillStyle = "#ffffff";
+  context.fillRect(left, bottom - 3 * ratio, Math.round(width), 3 * ratio);
+  context.textAlign = "left";
+  context.textBaseline = "bottom";
+  context.fillText(label2, left, bottom - 5 * ratio);
+}
+
+// src/coast-lines.ts
+var PER_DEGREE = 20;
+var LINES = [
+  "-1191 -1601 -6 -10 -6 -9 -42 3 -45 -1 -25 6 0 1 -11 6 45 -1 43 -2 15 8 11 7 21 -8",
+  "-3184 -1590 -39 -3 -26 7 -12 7 0 2 -13 5 12 8 37 -4 20 -6 15 -7 6 -9",
+  "-903 -1561 25 -9 8 -12 3 -8 0 -11 -31 -6 -32 -5 -38 -5 -42 -4 -47 2 -26 6 3 9 43 5 17 7 13 8 9 8 12 7 13 8 10 0 30 4 30 -4",
+  "-2424 -1470 26 -3 24 3 -12 -7 -19 -5 -27 2 -20 7 4 7 24 -4",
+  "-2511 -1470 30 -7 -11 0 -26 2 -28 6 15 4 20 -5",
+  "-1980 -1439 22 -2 22 2 12 -11 -16 1 -24 -1 -25 1 -27 -1 -20 4 -11 8 13 4 25 -3 29 -2",
+  "-1369 -1419 2 -9 -3 -8 -6 -7 -23 -3 -23 -4 -26 0 10 8 -24 -3 -22 -2 -15 6 -1 8 22 8 13 2 24 -1 5 10 2 8 -1 16 12 9 18 3 11 -7 4 -7 9 -9 6 -9 6 -9",
+  "-3599 -1694 18 11 36 -6 2 1 6 1 7 2 5 2 3 1 3 0 2 0 29 -9 26 9 4 1 59 3 19 -4 9 -3 31 -6 56 -6 45 -6 78 -4 57 5 85 -4 48 -6 53 6 56 5 4 10 -79 0 -64 5 -17 8 -54 4 4 9 7 8 8 8 -4 8 -34 6 -15 7 -31 6 49 -1 46 3 29 -7 36 6 33 8 16 6 -7 8 -26 6 -30 6 -41 1 -36 3 -39 2 -13 7 -25 6 -16 7 -6 23 10 -2 18 -6 32 2 32 3 17 -9 31 2 27 4 25 6 23 6 30 2 -1 8 -7 7 6 7 26 4 12 -7 30 4 23 5 29 1 27 2 27 4 21 5 25 4 15 -1 14 -2 30 3 27 -4 27 1 26 3 27 -2 30 -2 28 0 29 0 30 0 27 0 20 6 25 3 25 -4 24 4 21 7 13 -7 7 -7 13 -6 21 6 24 -8 27 -2 23 -6 28 1 26 4 30 -1 27 -3 27 -3 11 9 -13 6 -10 7 -26 2 -11 7 -5 8 -7 15 16 -3 26 -1 26 1 23 -3 21 -6 8 -7 27 -1 26 2 28 4 24 3 21 -5 26 2 17 15 17 -9 23 -4 25 2 16 -8 26 0 25 -3 24 -4 15 7 8 7 20 -7 28 2 20 -5 14 -6 26 2 21 4 20 5 25 3 28 2 25 3 20 4 12 6 4 9 -2 8 -6 8 -7 8 -7 8 -5 7 -1 8 2 8 9 7 8 8 3 8 -3 9 -3 7 10 9 11 6 13 8 14 6 16 6 7 9 11 5 13 5 19 1 13 7 14 4 16 2 15 5 11 6 16 3 12 -6 -8 -6 -20 -6 -9 -4 -15 3 -16 -2 -14 -5 -14 -5 -10 -6 -3 -8 1 -7 10 -7 -14 -5 -19 -1 -11 -7 -12 -6 -12 -9 -3 -7 7 -8 10 -7 17 -4 15 -7 8 -7 5 -8 5 -8 10 -6 6 -8 2 -18 6 -8 2 -7 6 -8 -3 -11 -11 -8 -11 -7 -27 -3 -9 -7 -12 -6 -30 -8 -27 -3 -25 -4 -27 -4 -16 -9 -32 0 -35 0 -32 -1 -34 0 6 -8 31 -4 22 -5 13 -7 -22 -6 -35 2 -28 -6 -2 -8 -1 -8 24 -6 4 -8 26 -7 42 -3 36 -6 29 -6 36 -6 50 -3 49 -6 34 -6 37 -7 20 -9 10 -7 24 7 33 6 35 6 41 5 36 5 50 1 48 -3 41 -5 13 9 28 6 50 0 40 5 37 4 42 3 44 3 31 5 -14 7 -9 7 0 8 -38 -1 -42 -3 -39 0 -5 7 2 15 9 5 29 4 34 5 24 6 24 6 18 8 28 3 27 3 13 1 31 1 30 3 25 4 24 5 22 4 28 6 17 7 19 6 6 8 -21 5 7 8 13 6 21 4 22 5 20 6 16 8 10 9 14 6 24 -1 10 -7 24 -1 0 8 11 7 21 -2 5 -7 24 -1 26 3 25 3 23 -2 8 -8 22 7 21 3 22 3 23 3 20 5 22 3 18 4 12 7 15 -5 20 3 15 -10 11 -7 23 4 9 8 20 6 27 -2 8 -7 16 7 22 3 23 0 21 0 22 -2 22 -1 9 -7 13 -6 22 4 24 0 23 0 22 1 20 2 21 3 18 5 18 4 21 2 15 5 11 11 11 7 21 -3 8 -7 17 -5 21 2 14 -7 15 -6 20 5 7 9 18 3 21 7 20 3 23 4 16 4 16 5 16 4 19 -2 18 7 13 5 19 0 16 4 4 8 17 5 16 4 20 3 19 2 17 -2 19 -2 16 -5 2 -9 18 -6 12 -6 24 -2 13 -6 17 -5 19 -1 16 4 17 8 19 -4 19 -3 19 -2 20 -2 20 0 16 -20 -1 -6 -2 -9 -19 -5 -16 -7 3 -8 22 0 -2 -7 -11 -8 -9 -8 15 -6 23 -2 23 3 11 8 7 8 11 6 13 6 5 7 10 9 13 2 23 1 19 3 21 3 10 8 6 7 13 7 20 6 17 3 11 7 11 4 15 3 19 -2 18 2 20 2 22 -1 15 5 10 14 7 -6 10 -9 16 -4 20 -2 19 3 20 -2 19 0 13 2 16 -1 16 -5 18 3 21 0 19 3 20 -3 14 7 10 6 14 6 25 15 13 -3 15 -6 13 -7 26 -12 19 0 19 0 21 2 22 3 16 5 14 6 22 1 15 4 16 -3 10 -7 14 -6 22 1 14 -5 24 -5 25 -2 20 1 16 6 13 7 18 1 18 -2 21 -2 19 3 18 0 18 -2 18 -2 18 3 22 3 20 1 23 0 18 2 18 2 6 10 0 8 13 -6 3 -9 7 -8 8 -7 17 -3 23 1 26 0 18 2 26 0 19 0 26 -1 23 -1 14 -7 -4 -7 13 -6 21 -5 23 -5 26 -3 27 -3 20 -3 23 -1 13 7 17 -6 16 -6 17 -5 25 -2 23 -2 9 -8 23 -5 15 -7 23 -3 23 1 21 -2 24 1 24 -2 23 -2 20 -5 21 -4 14 -6 -2 -8 -11 -7 -9 -9 -7 -7 -9 -8 -26 -3 -12 -7 -26 -5 -9 -7 -14 -8 -14 -6 -9 -8 -5 -8 -2 -9 1 -7 11 -8 5 -8 9 -7 37 -2 8 -9 -36 -3 -31 -4 -38 -1 -17 -12 -3 -9 -9 -7 -10 -8 26 -7 11 -8 17 -7 24 -7 28 -6 30 -6 46 -7 10 -10 58 -4 4 -1 14 -6 56 5 46 -6 34 -5",
+  "-3634 -1689 34 -5",
+  "-1355 -1077 26 -12 28 -5 -9 -10 -19 -1 -10 7 -7 -8 -17 -6 -22 2 -14 6 -21 3 -25 11 -21 11 -27 22 16 -4 28 -13 27 -7 10 9 7 13 18 9 14 -3 8 -9 10 -15",
+  "-1171 -1022 16 -9 -6 -7 -27 -6 -9 7 -17 -9 -10 9 24 12 17 -5 12 8",
+  "1406 -994 -31 -1 -1 10 3 8 2 5 13 -7 19 -2 0 -4 -5 -9",
+  "2908 -816 19 -7 11 3 16 4 12 -1 1 -24 -7 -7 -2 -16 -7 5 -14 -14 -4 1 -12 1 -12 17 -3 13 -12 18 1 9 13 -2",
+  "3460 -818 5 -9 14 8 6 -8 0 -8 -7 -10 -14 -14 -10 -8 8 -10 -16 0 -17 -8 -5 -13 -12 -20 -15 -9 -10 -6 -19 1 -13 6 -21 2 -4 7 11 15 25 20 13 3 14 8 17 10 13 11 8 15 8 5 3 11 14 9 4 -8",
+  "3492 -723 15 -21 0 13 9 -5 3 -15 16 -7 14 -1 11 7 10 -2 -4 -18 -7 -11 -15 0 -5 -6 2 -9 -3 -3 -8 -11 -10 -14 -15 -8 -4 5 -8 3 12 17 -7 11 -22 8 1 7 14 7 4 15 -1 13 -8 14 0 3 -9 9 -16 17 -8 14 7 2 11 -11 16 -5 5 -18",
+  "3342 -443 -7 -5 -11 5 -15 9 -12 11 -14 14 -2 7 8 0 11 -7 9 -7 7 -6 16 -12 10 -9",
+  "3567 -347 7 -6 -3 -10 -12 -3 -11 3 -2 9 7 6 9 -2 5 3",
+  "-3600 -331 -13 -5",
+  "3600 -331 -13 -5 -12 -4 -3 7 10 4 6 1 12 7",
+  "-3612 -328 12 7",
+  "-3600 -321 4 1 -2 -10",
+  "3357 -329 -7 -3 -6 9 0 5 13 -11",
+  "3342 -299 3 -16 -5 3 -4 -1 -3 5 0 15 9 -6",
+  "1001 -271 3 -24 6 -10 -2 -9 -4 -6 -7 12 -4 -6 4 -15 -1 -8 -6 -5 -1 -17 -8 -23 -10 -28 -12 -38 -8 -28 -9 -23 -16 -5 -18 -8 -11 5 -16 7 -6 11 -1 18 -7 15 -2 15 4 14 9 4 0 6 10 16 1 12 -4 10 -4 12 -2 19 7 11 3 13 10 0 11 5 7 3 9 0 12 12 16 12 6 10 -3 9 9 -3 11 14 0 12 7 9 7 -8 5 -9 5 -13",
+  "2871 -275 7 -16 13 8 7 -9 9 -8 -2 -9 5 -17 3 -10 5 -2 5 -17 -2 -11 7 -13 21 -11 15 -9 13 -9 -3 -5 12 -12 8 -22 8 5 8 -9 5 3 3 -21 14 -13 9 -7 16 -16 6 -16 0 -12 -1 -12 9 -17 -1 -18 -3 -9 -6 -18 1 -11 -4 -15 -9 -18 -15 -10 -7 -15 -7 -10 -6 -17 -7 -10 -5 -15 -3 -14 1 -7 -12 -6 -22 -1 -18 -8 -10 -8 -12 -9 -16 9 -12 4 3 10 -11 -4 -18 -14 -17 5 -11 3 -12 2 -19 6 -13 12 -4 15 -4 10 -10 8 -20 3 7 9 -5 15 -10 -14 -17 -3 10 11 3 11 8 10 -2 15 -16 -17 -13 -7 -7 -16 -16 8 1 11 -13 15 -10 7 3 5 -25 12 -14 0 -19 10 -36 -2 -26 -7 -23 -7 -19 2 -21 -11 -18 -4 -3 -11 -8 -8 -17 0 -12 -2 -18 4 -14 -3 -14 -1 -12 -10 -6 1 -10 -6 -9 -6 -15 0 -14 0 -21 13 -10 4 0 12 10 2 3 5 0 7 2 14 -2 12 -11 20 -3 11 1 12 -8 13 -1 6 -9 8 -2 15 -11 16 -3 9 9 -9 -7 19 10 -6 6 -8 -1 10 -10 16 -1 6 -5 6 2 12 4 5 3 10 -2 12 8 14 1 -15 9 13 16 7 10 9 15 7 9 2 6 -3 16 8 12 2 3 4 5 2 11 -1 21 6 11 9 5 11 12 10 1 8 0 11 14 17 9 -17 8 4 -7 9 6 10 9 -5 3 16 11 9 4 8 10 4 1 5 9 -2 0 5 9 3 9 3 15 -10 11 -11 13 -1 12 -1 -4 11 10 16 9 5 -3 5 8 11 12 7 11 -2 17 4 -1 10 -15 7 11 2 13 -5 11 -8 17 -5 6 2 12 -6 12 6 7 -2 5 4 9 -10 -5 -11 -8 -8 -7 0 3 -8 -6 -10 -7 -10 1 -6 16 -11 15 -6 11 -7 14 -12 6 0 10 -5 3 -6 19 -7 13 7 4 10 4 9 3 11 6 16 -3 10 2 6 -3 11 3 15 4 4 -3 7 5 10 3 11 1 6 7 8 6 -10 1 -13 5 -2 1 -9 7 -10 2 -11 -1 -7",
+  "3242 -210 6 -7 -14 1 -8 12 12 -5 4 -1",
+  "2414 -205 -8 0 -27 14 19 4 11 -6 7 -6 -2 -6",
+  "3217 -197 -8 -1 -12 2 -4 3 1 8 13 -3 7 -4 3 -5",
+  "3234 -192 -3 -4 -15 18 -4 12 6 0 8 -16 8 -10",
+  "2489 -203 -17 -4 -3 2 2 7 9 12 19 8 3 5 17 4 14 1 6 3 8 -3 -8 -5 -20 -9 -17 -6 -13 -15",
+  "2358 -162 7 -5 13 1 5 -8 -24 -4 -13 -3 -11 0 7 12 11 0 5 7",
+  "2458 -162 -3 -11 -30 -6 -27 3 0 7 16 4 13 -6 13 2 18 7",
+  "3198 -167 0 -4 -15 9 -11 7 -8 7 3 2 9 -5 17 -9 5 -7",
+  "3151 -147 -4 -1 -9 4 -8 9 1 3 12 -8 8 -7",
+  "2172 -136 39 -2 4 9 37 -10 8 -13 30 -4 24 -11 -23 -8 -22 8 -18 -1 -21 2 -18 4 -23 7 -15 2 -8 -2 -37 8 -3 8 -19 2 14 19 24 -1 16 -8 9 -1 2 -8",
+  "2695 -124 -11 -14 -2 15 4 7 4 7 5 -6 0 -9",
+  "3118 -136 -6 -2 -9 7 -8 13 -5 15 3 2 2 -6 6 -4 10 -13 9 -7 -2 -5",
+  "3040 -110 -11 -1 -3 -6 -11 -5 -10 -4 -11 0 -16 5 -12 6 2 6 18 -3 11 2 3 9 3 1 2 -11 11 2 6 7 11 7 -2 12 12 0 4 -3 -1 -11 -6 -13",
+  "2545 -69 -8 -7 -13 4 -4 8 20 1 5 -6",
+  "2609 -62 8 -15 -17 8 -17 2 -11 -2 -14 1 5 11 24 1 22 -6",
+  "3063 -90 -6 -5 -4 11 -5 8 -9 7 -11 8 -15 6 6 5 11 -6 6 -4 9 -5 8 -8 7 -7 3 -10",
+  "2683 -23 5 -32 21 -12 17 21 23 12 18 0 17 -7 15 -7 21 -4 35 -14 37 -11 13 -10 12 -11 3 -11 33 -13 5 -10 -19 -2 5 -14 18 -13 13 -21 11 1 -1 -9 16 -4 -6 -3 21 -9 -2 -6 -13 -1 -5 5 -18 2 -20 3 -15 13 -12 11 -10 18 -26 8 -17 -5 -12 -7 2 -15 -15 -7 -12 4 -20 1 -18 16 -20 4 -5 -6 -26 0 9 16 12 6 -5 21 -9 17 -39 17 -17 2 -30 18 -6 -9 -7 -2 -5 7 0 9 -15 10 21 7 15 -1 -2 6 -29 0 -8 12 -18 3 -9 10 27 5 11 7 32 -9 3 -7",
+  "2505 28 -16 -19 -15 -4 -20 4 -33 -1 -17 -3 -3 -15 18 -18 10 9 38 7 -2 -10 -9 3 -8 -11 -18 -8 19 -26 -4 -7 18 -23 0 -13 -10 -6 -8 7 9 17 -19 -8 -5 6 2 7 -14 12 1 19 -13 -6 2 -23 1 -29 -13 -2 -9 5 6 19 -3 19 -8 0 -7 14 9 13 2 16 11 30 4 8 17 15 15 -6 26 -2 23 0 19 15 4 -5",
+  "2574 23 -1 -18 -11 2 -3 -12 9 -11 -6 -2 -8 13 -6 25 4 16 7 7 1 -10 12 -2 2 -8",
+  "2116 -117 -22 0 -17 16 -25 17 -9 12 -15 16 -10 15 -15 28 -18 17 -6 17 -7 15 -18 13 -10 17 -15 11 -21 22 -2 11 13 -1 31 -4 17 -20 16 -13 11 -9 19 -21 20 0 17 -14 12 -17 15 -9 -8 -16 11 -7 7 -1 4 -14 7 -11 14 -2 10 -12 -5 -25 -1 -31",
+  "2357 37 23 -19 -24 -2 -6 -14 0 -18 -19 -14 0 -20 -8 -30 -3 7 -23 -9 -8 12 -14 1 -10 7 -24 -8 -7 10 -13 -1 -17 2 -3 27 -10 6 -9 17 -3 17 2 19 12 13 15 -7 15 4 4 17 9 4 24 4 14 16 10 13 8 7 17 11 15 14 11 15 8 1 10 -11 1 -8 13 -6 17 -6 -2 -8 -13 -1 3 -9 -14 -7 -12 -18 15 -19 -4 -9",
+  "2528 168 2 -13 1 -11 -7 -19 -7 21 -10 -10 7 -15 -6 -9 -24 11 -5 15 6 9 -13 10 -6 -9 -10 1 -14 -11 -4 6 8 17 13 5 11 8 7 -9 15 5 3 9 14 1 -1 15 16 -9 2 -10 2 -8",
+  "1624 124 -17 -5 -10 16 -3 29 9 32 14 -11 9 -14 10 -21 -3 -20 -9 -6",
+  "-1219 202 -16 -2 -4 2 6 5 -1 8 12 3 4 -1 -1 -15",
+  "2480 206 -8 -7 -6 -13 -6 -6 -12 14 4 6 5 5 2 13 11 1 -3 -14 15 20 -2 -19",
+  "2370 186 -26 -19 9 14 15 13 12 14 10 19 4 -16 -13 -11 -11 -14",
+  "2438 238 12 -6 12 0 0 -9 -9 -8 -13 -6 -1 9 2 10 -3 10",
+  "2510 243 6 -22 -16 5 1 -6 5 -13 -10 -4 -1 14 -6 1 -3 12 12 -2 0 8 -13 15 20 0 5 -8",
+  "2431 261 -6 -17 -8 10 -11 15 18 0 7 -8",
+  "2426 370 13 -6 6 6 2 -6 -4 -8 7 -14 -5 -17 -12 -6 -3 -16 5 -16 10 -3 9 3 25 -11 -2 -11 7 -5 -2 -9 -16 10 -7 10 -6 -7 -12 12 -18 -3 -10 4 1 8 6 6 -6 4 -3 -7 -10 11 -3 9 0 19 8 -6 2 31 6 18 12 0",
+  "-1312 365 -5 -5 -15 0 -12 -1 -1 8 3 3 16 0 11 -1 3 -4",
+  "-1538 357 -6 -3 -11 3 -12 8 3 4 8 1 5 0 13 -2 11 -5 3 -5 -14 -1",
+  "-1452 397 18 -3 2 4 16 0 12 -6 5 1 4 -7 11 0 -1 -6 9 0 10 -8 -8 -8 -9 4 -9 0 -7 1 -4 -4 -7 -1 -3 5 -7 -3 -8 -14 -5 3 -1 6 -13 3 -10 -1 -12 1 -9 -3 -11 6 2 6 18 -2 15 -2 7 4 -9 9 0 8 -12 3 4 5 12 -1",
+  "2207 374 -17 -10 -17 6 0 17 9 9 22 6 12 0 4 -8 -9 -9 -4 -11",
+  "-3111 382 -3 -4 -5 3 1 6 -3 7 1 2 3 4 -1 3 1 2 1 0 8 -3 4 -2 3 -3 5 -7 -1 -1 -7 -4 -7 -3",
+  "-3122 413 -6 -2 -4 5 -2 1 0 2 2 1 7 -2 5 -3 -2 -2",
+  "-3135 424 -1 -3 -11 1 2 2 10 0",
+  "-3153 426 -1 -1 -2 1 -7 0 -2 5 -1 1 5 2 2 -1 6 -7",
+  "-3187 440 -2 -2 -7 3 1 2 3 2 5 -1 0 -4",
+  "-1594 455 8 -7 19 2 7 -4 17 -13 13 -9 6 0 12 -4 -1 -5 14 -1 15 -8 -2 -5 -13 -3 -14 -1 -13 2 -29 -2 13 11 -8 5 -13 2 -7 6 -4 11 -12 -1 -18 6 -6 4 -26 3 -7 4 7 5 -20 1 -14 -11 -8 0 -3 -5 -10 -2 -8 2 10 6 4 7 9 5 11 4 15 2 5 2 17 -2 16 0 18 -7",
+  "-1551 475 -5 -1 -5 12 -7 5 4 13 6 -1 7 -16 0 -12",
+  "2424 456 -9 -17 -11 17 -2 15 12 20 16 15 9 -6 -3 -12 -12 -32",
+  "-1556 532 -22 -4 -2 8 10 1 13 0 1 -5",
+  "-1540 532 -3 -14 -4 2 0 11 -9 8 0 2 16 -9",
+  "2693 683 2 -7 -11 -12 -8 6 -10 -4 -6 -12 -13 6 0 9 12 12 11 -2 8 8 15 -4",
+  "692 713 -14 -8 2 -4 0 -1 -20 -9 -10 3 -5 8 10 1 1 0 3 5 14 -1 19 6",
+  "474 714 11 -7 16 2 14 -2 0 -3 11 2 -3 -6 -29 -2 1 4 -25 4 4 8",
+  "310 765 -7 -16 3 -6 -4 -11 -15 8 -10 2 -28 10 2 11 24 -2 20 2 15 2",
+  "184 824 12 -14 -3 -26 -9 1 -8 -7 -7 5 -1 25 -5 11 11 -1 10 6",
+  "2820 743 -8 -16 3 -10 -10 -14 -26 -10 -35 -1 -28 -23 -14 8 0 15 -35 -4 -24 -10 -23 0 20 -15 -13 -34 -13 -8 -10 7 5 18 -13 6 -8 14 19 6 11 13 20 10 14 14 40 6 22 -4 20 35 14 -9 29 20 12 7 12 25 -3 22 8 13 21 4 11 -28 0 -16 -19 -21 1 -20",
+  "191 843 -6 -15 -9 4 -5 13 4 8 13 7 3 -17",
+  "2878 883 14 -4 14 9 5 -23 -30 -5 -17 -20 -32 14 -11 -22 -22 -1 -3 20 10 16 22 1 5 27 6 16 24 -21 15 -7",
+  "-1273 931 14 -3 19 1 -10 -8 -7 -2 -26 9 -5 7 8 6 7 -10",
+  "-1236 982 -10 0 -26 6 -18 9 7 2 26 -5 20 -8 1 -4",
+  "-2470 970 -10 -3 -33 10 -6 7 -18 7 -4 5 -20 4 -8 11 2 4 21 -4 12 -3 19 -2 7 -7 10 -9 20 -9 8 -11",
+  "-1123 1014 -13 -18 13 7 14 -4 -7 -7 17 -6 10 5 19 -6 -6 -15 14 4 3 -11 6 -12 -8 -18 -9 -1 -14 4 5 17 -6 2 -23 -17 -12 0 14 10 -19 5 -22 -2 -38 1 -3 6 12 7 -9 5 17 13 21 31 12 12 18 7 9 -1 -4 -6 -11 -12",
+  "-2654 1081 19 1 -6 -22 17 -16 -8 0 -12 9 -7 9 -10 6 -4 9 1 6 10 -2",
+  "2873 1015 20 -35 -29 6 -13 -29 20 -20 -1 -14 -15 12 -13 -16 -4 17 2 20 -2 21 5 15 1 27 -12 20 2 27 18 9 -8 10 9 2 5 -13 7 -19 0 -20 8 -20",
+  "-136 1045 -35 -12 -29 3 17 21 -11 21 27 15 16 10 16 0 22 -12 -11 -14 3 -14 -15 -18",
+  "254 1112 -12 -16 -21 11 -3 9 29 6 7 -10",
+  "-3060 1142 -20 -7 -10 5 -3 9 18 7 10 3 14 -1 8 -6 -17 -10",
+  "-60 1173 -21 -22 20 3 22 0 -5 -17 -18 -18 20 -1 20 -26 13 -3 13 -23 5 -7 25 -4 -3 -13 -10 -6 8 -10 -18 -11 -27 1 -34 -6 -9 4 -13 -9 -19 2 -14 -8 -11 4 30 21 18 5 -32 3 -5 8 21 6 -11 11 3 13 30 -2 3 12 -14 12 -24 4 -5 5 8 9 -7 6 -11 -10 -1 19 -10 11 7 20 16 17 16 -2 24 2",
+  "-3312 1198 -12 -3 -13 4 -12 5 20 4 15 -2 2 -8",
+  "-1585 1243 -8 -10 -9 1 -5 6 1 2 7 6 9 -1 5 -4",
+  "-1638 1254 -23 -11 -14 1 -5 5 15 9 27 0 0 -4",
+  "-3435 1276 13 -4 12 2 16 -5 20 -3 -1 -2 -16 -4 -15 4 -7 4 -18 -2 -5 2 1 8",
+  "-1703 1313 3 -9 11 3 11 -5 22 -7 23 -6 2 -9 15 1 14 -6 -18 -7 -31 5 -11 9 -20 -11 -28 -10 -7 12 -27 -2 17 10 2 15 7 19 15 -2",
+  "-290 1329 -5 -13 23 -13 -26 -16 -58 -13 -17 -4 -26 3 -56 6 19 9 -43 10 35 4 -1 6 -42 4 14 13 30 3 31 -13 31 11 25 -6 33 11 33 -2",
+  "-1517 1343 -23 -1 -5 10 9 11 18 3 16 -6 0 -8 -2 -3 -13 -6",
+  "-3600 1379 49 -15 52 -20 -1 -12 13 -5 -4 14 54 -3 39 -18 -20 -9 -33 -2 0 -20 -8 -4 -19 1 -15 7 -27 5 -4 9 -20 3 -23 -2 -11 7 4 7 -24 -5 9 -9 -11 -8",
+  "-1913 1382 -12 -7 -27 6 -17 -2 -27 9 18 6 14 9 21 -6 12 -3 6 -4 12 -8",
+  "3600 1417 -22 -1 -3 6 25 8",
+  "-3625 1422 25 8",
+  "-3600 1430 3 1 17 0 28 -6 -1 -2 -21 -5 -26 -1",
+  "-1811 1390 0 -21 27 16 24 -13 -6 -15 19 -13 21 14 14 18 2 22 28 -2 30 -3 26 -10 2 -10 -15 -10 14 -11 -3 -10 -39 -14 -28 -3 -20 6 -6 -10 -20 -17 -5 -8 -24 -14 -28 -1 -16 -9 -1 -13 -24 -2 -24 -17 -22 -22 -8 -16 -1 -23 30 -3 9 -19 9 -15 28 4 37 -9 20 -8 15 -9 25 -6 21 -8 33 -1 22 -2 -4 -17 6 -20 15 -23 30 -19 15 7 11 20 -10 32 -15 10 32 10 23 14 11 14 -1 13 -14 17 -24 15 23 21 -8 18 -7 31 14 5 34 -5 21 -2 16 5 19 -7 24 -11 7 -8 35 -2 0 -17 6 -25 19 -3 14 -12 29 11 19 22 13 10 16 -18 26 -26 22 -24 -8 -12 27 -11 18 -12 31 -5 13 -6 8 -17 16 -3 8 -8 1 -22 -14 -8 -15 -7 -33 -7 -25 -16 -33 -3 -43 4 -30 0 -21 -1 -17 -15 -25 -9 -29 -26 -23 -19 17 4 32 26 42 17 30 2 18 -10 -19 -14 6 -21 7 -15 26 -10 33 3 20 22 1 -14 13 -8 -25 -13 -44 -12 -20 -8 -22 -14 -15 1 -1 17 35 17 -33 -1 -22 -2 4 -7 -22 -9 -20 -7 -21 -6 -12 -13 -2 -4 -1 -10 7 -11 8 0 -2 7 6 -5 -1 -5 -14 -3 -9 0 -15 -4 -9 -1 -12 -1 -16 -5 29 3 6 -3 -28 -6 -13 0 1 2 -6 -6 6 0 -5 -15 -14 -15 -2 5 -4 1 -7 5 5 -11 4 -3 1 -8 -7 -8 -11 -16 -2 1 7 14 -11 7 -2 17 -4 -9 4 -12 -12 3 13 -7 1 -19 6 -1 2 -7 2 -20 -12 -15 -21 -6 -13 -11 -10 -2 -10 -7 -3 -7 -22 -13 -11 -9 -10 -12 -3 -14 4 -14 6 -17 9 -15 0 -8 10 -23 -1 -14 -1 -8 -5 -12 -6 -2 -9 2 -4 9 -7 4 -11 18 -9 15 -3 8 4 13 -6 11 -15 17 -8 3 -20 -9 -4 1 -9 9 -13 5 -23 -3 -17 3 -16 -2 -8 -2 4 -6 -1 -8 5 -4 -4 -3 -8 3 -7 -4 -15 1 -15 11 -17 -3 -14 5 -13 -2 -17 -4 -18 -15 -20 -9 -11 -9 -4 -9 -1 -14 1 -10 4 -7 -8 -17 -3 -15 -2 -26 -1 -10 3 -11 6 -10 4 -15 13 -15 5 -12 8 -9 21 -6 8 -8 18 5 15 3 15 3 13 4 13 8 4 11 2 17 3 6 14 5 21 5 18 -1 12 2 5 -4 -1 -10 -11 -12 -4 -12 3 -4 -3 -8 -5 -16 -5 5 -4 0 0 -3 4 0 0 -5 -4 -9 2 -3 -2 -7 1 -2 -2 -10 -4 -6 -4 0 -4 -7 7 -4 2 3 6 -2 2 -1 4 3 6 1 2 -2 3 1 9 -2 9 1 7 2 2 2 6 -1 5 -1 5 0 4 2 9 -3 4 0 6 -4 6 -5 7 -3 5 -5 -2 -2 -1 -4 2 -8 -4 -7 -2 -8 -1 -8 1 -6 1 -9 -4 -2 -1 -8 1 -5 -4 -6 1 -5 3 -3 5 -11 8 -8 9 -9 7 -7 0 -4 8 -1 2 2 5 -5 10 1 9 5 12 4 7 6 11 -1 -1 -2 11 -1 9 -3 6 -6 8 -6 10 0 15 14 9 2 0 6 3 17 12 10 12 0 2 4 16 -1 15 10 8 4 10 10 7 -1 5 -6 -4 -6 0 -5 -12 -3 7 -9 -1 -10 -8 -12 7 -16 9 2 4 14 -6 7 -1 15 25 9 -3 9 7 6 7 -14 14 0 13 -11 1 -7 18 0 21 2 12 -9 15 -2 11 6 1 5 24 1 24 0 -17 -6 7 -9 16 -2 15 -9 4 -16 10 0 8 -5 13 -7 12 -13 1 -10 7 -1 11 -10 8 -7 24 -4 2 4 16 2 22 -6 7 -2 14 -5 22 -17 3 -8 7 1 5 -11 11 -35 11 -3 0 -14 -15 -17 6 -6 36 -3 0 -20 16 13 25 -7 33 -12 10 -12 -4 -11 24 6 39 -10 29 1 30 -17 26 -22 15 -6 17 -1 7 -6 7 -26 3 -12 -8 -33 -10 -13 -28 -28 -13 -22 -14 -18 -5 0 -6 -15 1 -37 -5 -31 -2 -13 -7 -8 -3 -27 -21 -26 -3 -21 -16 -8 -5 -12 -22 0 -31 -8 -14 -9 -22 -6 -24 -16 -17 -20 -3 -14 3 -12 -3 -20 -5 -9 -14 -11 -22 -36 -18 -16 -13 -9 -9 -19 -13 -11 -9 -13 -23 -11 -14 4 -11 -2 -19 8 -13 0 -13 11 -1 -11 26 -17 -3 -14 12 -8 -1 -10 -19 -26 -30 -10 -40 -5 -22 2 5 -11 -5 -15 4 -11 -12 -7 -20 -2 -20 7 -7 -5 2 -20 14 -6 11 6 6 -10 -19 -6 -16 -13 -3 -20 -4 -11 -19 0 -16 -10 -6 -15 20 -15 19 -4 -7 -18 -23 -11 -13 -23 -19 -8 -8 -10 7 -20 13 -12 -8 1 -18 0 -10 -5 -18 -7 -3 -19 -9 0 -22 6 -23 14 -25 12 -6 12 5 12 -10 13 -2 35 8 19 21 15 -30 6 19 18 7 33 22 -7 11 41 -14 6 -6 -25 -13 2 7 29 6 37 10 14 -6 19 -2 23 9 1 12 32 14 32 8 30 -4 30 6 16 -3 25 12 24 4 39 6 41 6 45 -1 33 -4 28 -21 12 -1 8 -40 20 -36 22 -15 12 -8 17 3 5 -17 27 -20 36 -19 40 -8 9 -6 15 -16 13 -14 8 6 9 -9 19 6 14 16 13 11 15 -5 9 -7 -10 -12 9 4 6 -4 18 7 3 4 12 8 13 -2 8 11 5 14 8 -3 6 8 1 -1 10 4 8 10 1 9 12 7 11 -7 5 4 11 -5 19 5 5 -4 17 -8 10 -6 6 -5 11 5 5 -5 2 -3 6 -10 6 -9 -1 -4 -7 -8 -5 -5 -1 -2 -4 10 -11 -6 -3 -2 -3 -10 -1 -3 12 -3 -3 -6 1 -4 8 -9 2 -5 2 -8 0 -1 -5 -2 3 -11 5 -4 4 2 4 -1 4 -5 5 -8 4 -7 2 -1 6 -6 4 2 -6 -4 -5 -5 6 -6 2 -3 4 0 6 3 6 -6 3 5 4 -7 6 -10 8 -4 7 -8 6 -10 9 2 3 3 -3 2 2 -4 6 -6 2 -2 -5 -12 0 -7 2 -8 4 -11 1 -6 5 -10 3 -13 1 -9 4 -11 8 -22 21 -11 7 -16 5 -11 -1 -16 -8 -10 -2 -14 5 -15 4 -19 9 -15 3 -23 9 -16 10 -5 5 -12 2 -20 6 -8 9 -22 11 -10 13 -5 10 7 2 -2 5 5 6 0 6 -7 9 -2 8 -7 10 -17 20 -20 16 -10 12 -17 9 -4 5 3 12 -10 5 -12 9 -5 14 -11 2 -11 10 -10 10 0 6 -11 15 -7 16 0 7 -14 8 -7 -1 -12 6 -3 -8 4 -10 2 -15 6 -8 15 -14 4 -4 3 -2 2 -7 4 1 4 -13 6 -5 4 -8 13 -10 6 -18 6 -9 6 -9 1 -11 10 -1 8 -9 7 -9 -1 -3 -8 -8 -4 0 -5 13 -13 11 -14 10 -11 5 1 14 -3 11 -10 6 -13 9 -3 -2 -5 5 -12 5 -12 11 1 2 9 -1 7 7 1 9 -16 15 -11 5 -8 13 -7 13 -9 16 -9 18 -3 10 -13 11 -9 3 -2 6 -12 1 -7 5 -18 2 -5 3 -3 11 -19 20 -17 28 1 5 -9 6 -16 17 -2 16 -11 11 4 17 0 17 -7 15 8 19 5 36 -4 27 -6 17 -6 10 3 4 29 -7 10 -19 5 5 -3 17 -7 16 -3 0 -38 20 -15 8 -36 9 -11 17 3 13 -26 8 -3 16 -24 15 -1 10 -11 8 -17 6 -6 17 -26 17 -11 18 -19 2 -32 0 -23 6 -41 21 -19 4 -35 7 -28 -2 -40 9 -23 9 -23 -5 5 -13 -11 -2 -24 -4 -17 -7 -22 -4 -3 12 9 20 21 6 -5 5 -26 -11 -14 -14 -28 -14 14 -10 -19 -14 -21 -8 -20 -7 -5 -8 -31 -11 -7 -9 -23 -9 -14 2 -18 -6 -21 -7 -16 -6 -35 -6 -3 3 22 10 20 6 21 11 25 2 10 8 27 12 5 4 15 7 3 16 10 11 -23 -6 -6 4 -11 -8 -13 11 -6 -8 -7 10 -20 -8 -12 0 -2 12 4 8 -13 7 -26 -4 -17 9 -14 5 0 11 -15 9 7 12 17 11 7 10 16 1 14 -3 16 10 14 -2 16 6 -4 9 -11 4 14 8 -12 0 -21 -5 -6 -4 -16 4 -28 -2 -29 5 -9 8 -25 11 28 9 45 10 16 0 -3 -10 42 0 -16 13 -24 7 -15 10 -19 9 -27 6 11 11 35 0 26 9 4 10 21 10 19 2 38 9 19 -2 30 11 31 -4 14 -9 9 4 34 -1 -1 -5 30 -3 21 2 42 -7 38 -2 16 -2 26 3 31 -6 21 -3 38 -5 31 -9 21 -2 17 8 25 7 29 -3 30 9 33 5 14 -8 15 4 4 10 14 -2 34 -18 26 13 3 -15 25 3 7 6 25 -1 30 -8 47 -8 27 -3 20 1 27 -10 -28 -10 36 -4 54 2 17 4 21 -12 22 10 -20 8 13 7 24 1 16 2 16 -5 20 -11 23 2 35 -9 31 3 29 0 -2 12 18 4 31 -7 -1 -19 13 16 16 -1 9 20 -21 13 -23 8 1 22 24 14 26 -3 20 -9 28 -22 -18 -10 37 -4",
+  "-2283 1462 -10 -9 44 6 28 -10 23 10 18 -6 16 -20 10 8 -14 21 18 3 20 -3 22 -9 13 -19 6 -14 33 -10 36 -9 -2 -9 -33 -2 13 -8 -7 -7 -36 3 -34 6 -23 -2 -38 -6 -59 -4 -27 -1 -11 9 -27 6 -18 -3 -25 16 13 2 31 4 29 -1 26 3 -39 5 -43 -2 -28 1 -11 7 47 8 -31 0 -35 5 17 15 14 8 53 12 21 -4",
+  "-2090 1468 -18 -13 -31 14 7 3 27 1 15 -5",
+  "-1527 1462 2 -5 -21 0 -22 1 -22 -3 -5 1 -23 11 1 7 10 1 46 -2 34 -11",
+  "-1731 1463 16 -12 18 16 51 8 34 -21 -3 -13 40 6 19 8 44 -10 27 -10 3 -8 37 4 21 -13 48 -8 18 -8 19 -18 -37 -10 47 -13 32 -4 29 -18 31 -2 -6 -14 -35 -23 -25 9 -31 19 -26 -3 -3 -11 21 -12 27 -9 9 -5 13 -20 -7 -15 -25 6 -51 16 29 -17 20 -12 4 -7 -55 8 -42 11 -25 10 7 6 -30 10 -29 10 1 -6 -58 -3 -17 6 13 15 38 1 41 2 -7 7 7 10 26 20 -6 9 -7 6 -31 10 -40 7 12 5 -21 12 -17 2 -16 6 -11 -6 -36 -2 -73 4 -42 6 -33 3 -16 7 21 9 -29 0 -6 21 15 18 21 8 51 5 -14 -13",
+  "-2007 1477 24 -4 35 2 6 -6 -19 -9 30 -9 -3 -18 -33 -8 -19 2 -14 8 -50 15 0 7 41 -3 -22 13 24 10",
+  "2872 1464 -30 0 -41 2 -4 1 19 8 25 2 29 -8 2 -5",
+  "-1864 1455 -21 -15 -23 1 -13 18 1 10 10 8 20 6 42 -1 38 -5 -30 -18 -24 -4",
+  "-2409 1428 -53 -10 -10 9 -47 10 7 7 16 16 17 14 -19 12 67 3 29 -4 51 -1 19 -6 22 -9 -25 -5 -49 -14 -25 -14 0 -8",
+  "3015 1502 -23 -8 -32 2 -38 7 5 7 37 -3 51 -5",
+  "-1872 1500 -11 -8 -29 1 -24 6 10 9 29 5 17 -7 8 -6",
+  "2902 1511 -16 -15 -74 1 -33 -5 -39 13 10 14 27 4 52 -1 73 -11",
+  "-1970 1534 15 -9 1 -10 -9 -15 -33 -2 -22 3 1 12 -33 -2 -1 16 21 -1 30 7 28 -1 2 2",
+  "-2164 1524 8 -7 17 3 21 -1 4 -9 -12 -10 -68 -3 -50 -9 -31 0 -2 6 41 9 -90 -2 -28 3 27 20 19 6 56 -7 36 -12 35 -2 -29 20 18 7 21 -2 7 -10",
+  "1151 1414 -12 -1 -65 2 -6 9 -36 5 -3 11 21 5 -1 11 40 17 -19 2 48 18 -5 9 44 10 66 13 67 4 34 7 39 3 14 -8 -13 -6 -71 -10 -61 -10 -62 -19 -30 -19 -32 -20 4 -16 39 -17",
+  "-1894 1542 23 -6 39 0 17 -7 -4 -8 23 -4 12 -5 27 -1 29 -1 32 4 41 2 32 -2 22 -7 4 -9 -12 -5 -30 -4 -26 2 -57 -3 -41 0 -32 2 -53 7 -7 11 -3 10 -20 8 -41 3 -23 6 7 8 41 -1",
+  "-2324 1553 -3 -15 -15 -7 -19 -1 -37 -9 -32 -3 -27 4 34 15 41 13 31 0 27 3",
+  "982 826 10 -15 10 0 6 -6 -17 -1 -3 -16 -3 -7 -8 -5 1 -10 6 -14 19 -5 14 -10 28 -3 32 5 1 5 -3 14 3 21 -16 7 5 14 -13 1 4 17 19 -5 18 6 -15 12 -6 11 -16 -5 -2 -14 -6 13 -1 5 5 8 -4 7 -23 7 -9 18 -11 5 -1 6 20 -2 0 15 17 3 18 -3 3 20 -3 12 -20 -1 -17 5 -23 -9 -19 -4 -9 -12 -19 -3 -20 -21 18 -19 -2 -13 22 -24 10 -10",
+  "3600 1299 -26 -8 -26 1 18 -10 12 -17 9 -5 3 -9 -5 -5 -38 4 -56 -15 -17 -2 -31 -14 -29 -12 -7 -9 -29 13 -52 -15 -9 7 -19 -8 -27 2 -7 -13 -24 -19 1 -8 23 -5 -3 -29 -18 -1 -9 -16 8 -9 -35 -10 -7 -23 -29 -5 -6 -20 -29 -19 -8 14 -8 29 -11 45 9 27 17 12 1 10 31 4 36 25 34 21 36 16 16 28 -24 -2 -12 -16 -51 -22 -16 24 -52 -6 -50 -34 17 -12 -45 -5 -31 -2 2 14 -31 3 -25 -10 -61 4 -66 -6 -65 -39 -76 -47 31 -3 10 -12 19 -5 13 10 22 -1 29 -22 1 -17 -16 -20 -2 -24 -9 -32 -30 -29 -7 -14 -27 -23 -27 -23 -13 -12 -26 -12 -13 0 -12 10 -27 -15 -3 -7 -8 2 -9 -7 -6 -7 1 -14 -10 -5 -4 -3 -7 -6 -14 -3 -8 -6 -1 -9 -2 -2 8 -3 11 -9 17 -23 5 -13 0 -23 -7 -11 -18 -4 -16 -8 -18 -2 -3 11 4 15 -9 21 15 3 -13 17 -10 4 -3 -4 -5 -2 -1 4 -5 2 -6 3 6 9 4 2 -1 4 5 11 -2 3 -11 2 -10 6 -28 -6 -14 -10 -22 -5 11 9 -4 8 15 13 -10 11 -18 -7 -22 -14 -13 -13 -19 -1 -10 -9 10 -14 17 -3 0 -9 16 -6 22 14 18 -7 13 -1 3 -10 -28 -6 -9 -11 -20 -10 -10 -14 22 -11 7 -19 13 -19 13 -15 0 -15 -13 -5 5 -11 12 -6 -3 -17 -5 -15 -11 -2 -15 -22 -16 -26 -19 -24 -27 -18 -28 -17 -23 -3 -12 -9 -7 7 -11 -10 -28 -10 -21 -3 -7 -21 -11 -1 -5 14 4 8 -27 6 -9 -3 -27 -17 -16 -19 -5 -14 16 -21 18 -26 18 -12 13 -16 9 -37 -3 -36 -17 -13 -23 -13 -16 -16 -25 -19 -7 13 6 13 -15 12 -17 3 -8 10 -10 21 -18 9 -17 0 3 15 -18 0 -2 -22 -10 -29 -7 -18 1 -14 13 -1 9 -18 3 -17 11 -12 12 -2 11 -11 4 -1 12 -12 9 -14 1 -13 -2 -9 2 -7 1 -12 7 -6 8 -17 0 -7 -15 -1 -19 14 -23 16 -3 10 -11 14 -3 16 -7 11 2 15 -4 8 -8 8 -4 10 -10 11 -10 10 -3 -12 -4 11 2 12 6 20 -2 15 6 15 -6 12 1 21 -8 11 -6 24 -4 25 -9 17 -13 -10 -23 -15 -11 2 -12 5 7 25 -4 18 -16 23 2 8 -11 2 -15 16 -5 11 -1 10 -4 10 -9 11 -18 1 2 -8 -7 -11 -8 4 -3 -4 -6 2 -7 2 -3 -7 -14 0 -24 -4 1 -15 -11 -12 -29 -13 -22 -24 -15 -13 -20 -13 0 -9 -10 -5 -18 -7 -9 -1 -7 -15 5 -26 1 -17 -9 -19 0 -34 -10 -1 -9 -15 6 -7 -18 -5 -7 -14 -8 -6 -19 19 -9 28 -8 20 -7 10 -11 19 -5 25 -3 12 -18 28 -9 39 -6 25 0 24 -3 19 -30 -12 -14 3 -26 24 10 7 -6 8 -23 17 -15 5 -6 14 -16 15 -36 -3 -33 -1 -28 -2 -38 6 -21 4 -23 3 -9 24 -9 4 -16 -4 -20 -9 -24 6 -20 16 -20 5 -13 19 -15 27 -10 -3 -13 6 -8 -7 -11 1 4 -9 -2 -5 6 -15 8 -17 10 -5 3 -7 14 -8 1 -8 -2 -7 3 -7 6 -5 2 -7 3 -5 -1 15 5 10 6 2 6 -6 0 -12 -4 -11 4 -8 3 1 1 -6 16 4 16 -1 12 -1 14 14 15 13 12 12 6 7 3 -2 -2 -8 -3 -4 3 -15 9 -14 11 -7 15 -3 12 -4 9 -11 5 -7 7 -2 0 -5 -7 -12 -3 -5 -9 -7 -7 -13 -9 1 -4 -5 -4 -10 3 -14 -2 -2 -9 0 -13 -8 -2 -9 -4 -4 -13 0 -8 -5 0 -8 -9 -6 -11 2 -14 -7 -9 -1 -14 -5 -4 -9 -1 -7 -20 -8 -32 -10 -17 -14 -9 -1 -6 1 -12 -8 -13 -4 -16 -1 -5 -1 -5 -5 -5 -2 -3 -5 -10 0 -7 -2 -13 1 -6 11 1 11 -3 6 -4 15 -6 8 4 1 -2 9 2 4 0 9 -3 9 -6 6 -2 7 -10 8 -11 16 -5 17 -14 13 -9 4 -13 19 -3 14 1 12 -11 22 -9 8 -11 4 -7 11 1 5 -5 10 -6 5 -8 14 -12 17 -10 13 -10 0 3 11 1 7 2 8 -1 3 -5 -8 -4 -15 -6 -11 -5 -3 -6 6 -9 9 -15 29 -2 -2 9 -21 12 -20 15 -31 7 -11 7 -11 18 -22 -4 -4 1 -13 23 -18 3 -4 7 -20 -5 -3 3 -21 8 -24 7 -5 11 -7 12 -23 5 -19 11 -9 28 -19 11 -12 11 -11 6 -7 10 -6 4 -6 0 -8 -12 -5 9 -6 6 -3 4 -9 9 -8 10 0 19 5 22 2 18 7 9 1 8 4 11 0 6 1 10 3 10 2 10 6 7 0 1 -5 -2 -12 0 -10 -4 -7 -6 -22 -10 -22 -12 -26 -17 -29 -17 -23 -24 -27 -20 -16 -30 -20 -18 -15 -22 -24 -5 -11 -4 -5 -14 -8 -5 -8 -8 -1 -3 -15 -6 -8 -4 -13 -8 -7 -9 -24 1 -12 13 -7 0 -5 -5 -12 1 -6 -1 -10 7 -12 8 -20 7 -4 4 -9 -1 -20 2 -18 1 -31 4 -10 -6 -14 -8 -14 -13 -12 -18 -8 -23 -10 -22 -21 -8 -4 -14 -14 -8 -5 -2 -14 10 -15 3 -12 1 -6 3 1 0 -19 -4 -10 5 -3 -3 -8 -8 -8 -17 -6 -24 -11 -9 -8 2 -8 5 -1 -1 -11 -5 -14 -3 -17 -5 -9 -14 -10 -3 -3 -9 -10 -6 -10 -11 -15 -23 -20 -14 -12 -15 -10 -21 -7 -10 -1 -2 -6 -13 3 -9 -4 -22 4 -12 -2 -9 1 -20 -8 -17 -3 -13 -8 -9 0 -8 7 -7 0 -9 9 0 -3 -3 6 0 11 -6 14 6 3 -1 16 -13 18 -10 17 -14 26 -15 16 -8 14 -4 20 -5 14 -7 31 0 24 -3 11 -8 8 -10 17 -10 24 -5 12 -16 20 -1 15 -2 13 3 17 6 18 2 9 6 18 5 8 11 13 7 9 2 15 -1 11 -6 8 -6 12 -4 12 1 4 6 8 -6 19 -4 13 -10 13 1 4 -2 6 -6 15 -16 21 -21 21 -13 16 -12 21 1 6 4 7 5 14 4 15 -4 3 7 23 3 15 -8 14 -9 3 -4 9 -5 3 0 5 -21 -7 -7 1 -8 -4 -16 0 -11 13 -6 14 -14 13 -16 0 -17 0 -17 -2 -16 -4 -31 -12 -11 -7 -18 -6 -18 6 -9 0 -14 4 -13 -1 -24 -3 -14 -6 -19 -7 -4 0 -6 0 -20 10 -18 15 -17 11 -14 13 -5 1 -15 8 -10 11 -3 7 -3 15 -9 12 -7 8 -6 2 -5 4 -2 9 -3 5 -6 3 -10 8 -9 2 -4 5 0 3 -6 4 -2 5 -3 15 3 9 -9 15 -9 8 8 3 10 14 5 11 -2 10 6 10 2 19 -2 20 -3 10 2 10 -5 9 -10 9 1 8 1 10 7 5 7 11 -2 6 7 14 12 13 6 3 6 12 0 11 7 12 13 7 13 21 11 8 18 2 16 14 10 5 17 17 -5 25 7 17 3 10 13 14 20 9 15 8 13 21 6 12 15 0 12 -8 19 1 21 -4 9 -1 19 11 21 4 13 8 19 6 34 4 33 1 10 -3 19 8 22 0 8 -4 13 1 22 8 14 -2 0 -11 17 8 1 -4 -10 -10 0 -9 7 -5 -3 -17 -13 -10 4 -11 10 -1 5 -9 8 -3 23 -7 9 2 16 -4 27 -9 9 -17 18 -4 28 -9 22 -10 10 6 9 9 -5 15 7 10 14 9 14 3 27 -4 7 -9 7 0 7 -4 19 -2 5 -7 27 1 19 -6 20 -5 9 -4 16 7 8 5 18 2 14 -2 5 -10 5 6 16 -5 15 -1 10 5 6 7 -1 1 5 9 4 16 3 5 1 0 7 16 10 14 0 1 -2 15 5 8 -7 10 7 7 -12 -2 -17 5 -13 -12 -31 -2 -16 11 -22 1 -4 -9 -14 -2 -19 11 -22 -1 -12 20 -15 11 10 16 -13 9 23 19 30 1 9 15 38 -2 24 13 23 5 33 1 35 -14 29 -8 23 3 17 -2 24 11 3 8 -5 14 -11 7 -12 3 -7 6 -25 17 -23 7 -17 12 14 3 17 17 -12 8 30 8 -1 4 -18 -3 -16 -2 -13 -6 -19 -1 -17 -8 1 -12 10 -5 21 1 -4 -7 -22 -3 -27 -12 -11 4 4 10 -22 6 4 3 19 7 -6 5 -31 5 -2 7 -18 -2 -7 -11 -16 -15 1 -5 -10 -5 -6 2 -6 -24 -10 -8 -7 -14 6 -12 2 -8 18 -6 -4 -5 -24 -1 -8 -6 -17 -11 -6 9 0 4 -12 1 -11 2 -24 -5 14 -12 -10 -3 -11 0 -11 11 -3 -5 4 -12 10 -9 -8 -5 12 -9 9 -6 1 -11 -19 5 6 -10 -12 -2 7 -18 -13 0 -17 9 -7 16 -4 13 -7 9 -11 12 -1 6 -3 1 -1 4 -11 7 -2 10 2 13 3 6 -4 4 -4 1 -5 7 -9 4 -19 7 -11 7 -19 6 -16 15 4 1 -10 9 0 7 -13 3 -6 -9 -6 7 1 7 5 2 -16 3 -16 -7 1 -10 -3 -6 7 -10 19 -10 10 -17 22 -16 15 0 5 -4 -5 -4 18 -7 14 -6 18 -11 2 -4 -4 -7 -11 10 -18 3 -8 -13 14 -7 -2 -11 -8 -1 -11 -17 -8 -2 0 6 4 11 4 4 -8 12 -6 10 -8 2 -6 9 -13 4 -8 8 -15 1 -16 9 -18 13 -14 12 -6 19 -10 3 -16 6 -9 -2 -12 -10 -8 -1 -18 -11 -40 5 -29 -7 -2 -12 1 -11 -19 -13 -26 -5 -2 -6 -12 -12 -8 -16 8 -11 -11 -9 -5 -13 -15 -4 -14 -16 -25 0 -19 1 -13 -8 -8 -7 -9 2 -8 6 -5 12 -19 3 -8 -5 -11 3 -10 -3 3 16 -2 12 -9 2 -5 8 2 13 8 7 1 8 5 12 -1 9 -4 7 -1 7 1 14 -8 9 28 14 25 -4 27 0 21 -3 17 1 32 -1 10 12 4 40 -21 21 -14 10 -31 8 -2 15 26 4 34 -5 -7 23 19 -9 47 16 6 16 17 4 16 4 11 5 17 30 28 8 16 0 4 4 17 1 3 -4 14 9 -5 8 0 11 -9 11 0 21 3 5 6 6 17 1 8 6 16 6 -1 -11 -6 -6 2 -6 11 -3 -5 -7 -6 2 -14 -15 5 -9 1 -8 20 -5 0 -7 20 4 11 5 23 -7 9 -7 14 6 31 9 25 7 20 -3 2 -5 19 0 5 8 27 7 -4 17 1 15 10 12 18 7 16 -15 16 1 4 15 3 12 -8 -3 -12 7 -2 12 25 5 25 3 22 -3 21 1 22 11 -21 9 -36 -2 -35 -7 -33 -4 -11 11 -20 6 5 20 -10 18 10 12 18 12 46 22 13 4 -2 9 -28 9 -34 -6 -20 -13 3 -13 -31 -16 -39 -17 -15 -28 15 -14 19 -11 -19 -23 -20 -5 -8 -33 -11 -19 -25 2 -11 -16 -23 -1 -7 19 -16 23 -15 28 -14 12 -39 -23 -27 -4 -28 10 -7 21 -6 46 18 13 53 17 40 21 36 28 48 38 34 15 55 25 44 9 32 -1 31 17 36 -1 36 4 63 -15 -26 -5 22 -13 21 7 32 -12 55 -5 76 -22 15 -10 2 -13 -23 -11 -32 -5 -90 15 -14 -2 32 -15 3 -30 26 -6 15 -5 3 10 -13 9 14 7 48 -13 17 5 -14 15 47 20 18 -2 19 -7 12 14 -17 12 10 12 -15 12 56 -6 11 -11 -25 -3 0 -11 16 -7 31 5 5 12 42 10 69 17 15 -1 -19 -12 25 -2 14 7 37 0 30 9 23 -12 23 13 -21 11 10 7 59 -6 28 -6 72 -23 14 10 -21 11 0 4 -24 2 6 10 -11 15 0 7 37 18 13 18 15 4 53 -5 4 -12 -19 -16 12 -6 7 -14 -5 -28 22 -12 -8 -13 -39 -29 22 -3 8 8 22 5 6 10 17 9 -12 12 10 13 -22 1 -5 12 16 20 -26 16 36 13 -5 15 10 0 11 -11 -8 -19 21 -4 -9 14 34 8 41 1 37 -11 -18 17 -2 21 35 4 48 -1 43 3 -16 10 23 13 23 1 39 10 53 2 7 6 52 2 17 -5 44 11 37 0 6 8 19 9 47 8 34 -7 -27 -4 45 -4 6 -9 18 4 59 0 45 -10 16 -7 -5 -10 -22 -6 -53 -11 -15 -6 25 -3 29 -5 18 4 11 -13 8 5 32 3 65 -3 4 -10 84 -3 1 16 43 -4 32 0 32 -10 9 -13 -12 -8 25 -16 32 -8 19 21 32 -9 34 5 39 -6 15 6 32 -3 -14 18 26 9 181 -13 17 -12 52 -15 81 4 40 -4 17 -8 -3 -15 25 -5 27 4 35 0 38 -4 38 3 35 -18 24 6 -16 13 9 9 64 -6 41 2 58 -10 28 -9",
+  "-3628 1388 28 -9",
+  "-1877 1550 -9 0 -37 1 -6 6 41 -1 14 -3 -3 -3",
+  "-2204 1554 -37 -6 -30 7 16 6 30 2 28 -3 -7 -6",
+  "494 1557 -44 -8 -35 5 13 5 -12 6 42 4 8 -7 28 -5",
+  "-2193 1572 -25 -4 -33 0 1 3 20 6 11 -1 26 -4",
+  "-1917 1561 -29 -4 -16 5 -9 7 -2 8 26 0 12 -2 24 -7 -6 -7",
+  "-2001 1567 8 -9 -33 2 -33 7 -45 1 20 6 -24 4 -2 8 39 -3 55 -7 15 -9",
+  "2102 1566 -113 -8 36 27 17 2 15 -1 50 -12 -5 -8",
+  "365 1594 66 -15 -50 -8 -12 -14 -17 -4 -10 -17 -24 -1 -43 13 18 7 -30 5 -39 17 -15 16 54 7 11 -7 29 0 7 7 30 1 25 -7",
+  "509 1608 39 -7 -29 -11 -59 -2 -58 3 -4 6 -29 0 -22 9 62 6 29 -5 20 6 51 -5",
+  "1023 1611 -27 -3 -18 -1 -3 -3 -23 -4 -22 5 11 6 -44 1 39 3 30 1 4 -6 12 5 19 3 29 -4 -7 -3",
+  "1999 1578 -44 -3 -56 6 -33 8 -15 14 -27 4 52 14 43 4 39 -10 46 -19 -5 -18",
+  "-1740 1593 24 -6 -28 -6 -37 -15 -35 -2 -42 3 -21 8 0 7 16 6 -36 -1 -23 7 -12 9 14 9 14 6 20 2 -9 4 47 1 25 -11 34 -4 33 -4 16 -13",
+  "-1370 1662 53 -1 43 -3 37 -5 -1 -6 -49 -8 -48 -4 -18 -5 43 0 -47 -12 -32 -6 -35 -16 -41 -3 -13 -4 -60 -3 27 -2 -13 -4 16 -9 -19 -7 -31 -6 -9 -8 -28 -6 3 -4 34 0 0 -4 -53 -12 -52 5 -59 -3 -30 2 -38 1 -2 10 37 5 -10 14 12 1 53 -8 -27 13 -32 3 16 8 35 5 6 7 -28 8 -9 10 55 -1 16 -2 31 7 -45 3 -70 -2 -35 7 -17 8 -23 6 -5 7 30 4 23 0 40 4 29 7 25 -1 21 -6 16 11 26 3 36 3 61 0 11 -2 57 4 44 -2 43 -1",
+  "-542 1670 125 -15 -37 -8 -76 -1 -108 -2 10 -4 71 3 60 -7 39 6 17 -7 -22 -12 51 7 97 8 60 -4 11 -8 -82 -14 -11 -5 -64 -3 46 -1 -23 -15 -16 -13 1 -22 24 -13 -32 -1 -33 -6 37 -11 5 -17 -21 -2 26 -17 -45 -2 23 -8 -6 -7 -28 -3 -28 0 25 -13 0 -9 -40 8 -10 -5 27 -5 26 -13 8 -16 -36 -4 -15 8 -25 12 7 -14 -23 -10 52 -1 28 -1 -54 -18 -54 -16 -58 -7 -23 0 -20 -7 -28 -21 -43 -14 -14 -1 -26 -5 -29 -5 -17 -12 -1 -14 -10 -13 -32 -16 8 -16 -9 -17 -11 -19 -28 -1 -29 16 -40 0 -20 11 -13 20 -35 25 -10 13 -3 18 -27 18 7 15 -13 7 19 23 30 8 8 8 5 16 -23 -8 -11 -2 -18 -3 -25 6 -1 14 8 10 18 1 41 -6 -34 13 -18 7 -20 -3 -17 5 23 19 -13 7 -15 14 -25 21 -25 8 0 8 -53 12 -43 2 -53 -1 -49 -2 -23 7 -35 12 52 6 41 2 -86 5 -45 8 3 8 76 9 73 10 8 7 -54 7 17 8 69 14 29 2 -8 9 47 6 62 3 61 0 22 -6 53 11 48 -8 28 -1 42 -7 -48 11 3 9 67 12 70 -1 26 7 70 2 160 -3"
+];
+
+// src/coast.ts
+var decoded = null;
+function coastLines() {
+  decoded ??= LINES.map((text) => {
+    const numbers2 = text.split(" ").map(Number);
+    let [x3, y5] = [0, 0];
+    const points2 = [];
+    for (let at = 0; at < numbers2.length; at += 2) {
+      x3 += numbers2[at];
+      y5 += numbers2[at + 1];
+      points2.push([x3 / PER_DEGREE, y5 / PER_DEGREE]);
+    }
+    return points2;
+  });
+  return decoded;
+}
+function degrees(pane, axis, direction) {
+  const labels = axis === void 0 ? null : pane.labels.value?.[axis];
+  if (!labels || labels.kind !== "number") return null;
+  const unit = new RegExp(`^degrees?_?(${direction}|${direction[0]})$`, "i");
+  return unit.test(labels.unit ?? "") ? labels : null;
+}
+function isMap(pane) {
+  const { y: y5, x: x3 } = pane.axes.value;
+  return degrees(pane, y5, "north") !== null && degrees(pane, x3, "east") !== null;
+}
+function positions(labels, length) {
+  if (labels.step !== void 0) {
+    const { begin = 0, step } = labels;
+    return step === 0 ? null : (value) => (value - begin) / step;
+  }
+  const numbers2 = Array.from({ length }, (_4, index) => numberAt(labels, index));
+  const sign2 = (numbers2[length - 1] ?? 0) > (numbers2[0] ?? 0) ? 1 : -1;
+  for (let at = 1; at < length; at++) {
+    const [before, after] = [numbers2[at - 1], numbers2[at]];
+    if (before === null || after === null || (after - before) * sign2 <= 0) return null;
+  }
+  if (length < 2) return null;
+  return (value) => {
+    let [low, high] = [0, length - 2];
+    while (low < high) {
+      const middle = low + high + 1 >> 1;
+      if ((numbers2[middle] - value) * sign2 <= 0) low = middle;
+      else high = middle - 1;
+    }
+    const [one, two] = [numbers2[low], numbers2[low + 1]];
+    return low + (value - one) / (two - one);
+  };
+}
+var made2 = /* @__PURE__ */ new WeakMap();
+function pathOf(view, pane) {
+  const key = JSON.stringify([view, pane.axes.value]);
+  const labels = pane.labels.value;
+  let known = made2.get(pane);
+  if (known?.key !== key || known.labels !== labels) {
+    known = { key, labels, path: newPath(view, pane) };
+    made2.set(pane, known);
+  }
+  return known.path;
+}
+function newPath(view, pane) {
+  const { y: y5, x: x3 } = pane.axes.value;
+  const [north, east] = [degrees(pane, y5, "north"), degrees(pane, x3, "east")];
+  const { height, width } = pane.extent;
+  const rowOf = north && positions(north, height);
+  const columnOf = east && positions(east, width);
+  if (!rowOf || !columnOf) return null;
+  const path = new Path2D();
+  for (const around of [-360, 0, 360]) {
+    for (const line of coastLines()) {
+      let isOpen = false;
+      for (const [longitude, latitude] of line) {
+        const [row, column] = [rowOf(latitude), columnOf(longitude + around)];
+        if (row === null || column === null || row < -height || row > 2 * height || column < -width || column > 2 * width) {
+          isOpen = false;
+          continue;
+        }
+        const at = [view.left + (column + 0.5) * view.scale, view.top + screenRow(view, row + 0.5) * view.scale];
+        if (isOpen) path.lineTo(...at);
+        else path.moveTo(...at);
+        isOpen = true;
+      }
+    }
+  }
+  return path;
+}
+function drawCoast(context, view, pane, ratio) {
+  const path = pane.showCoast.value ? pathOf(view, pane) : null;
+  if (!path) return;
+  const { height, width } = pane.extent;
+  context.save();
+  context.beginPath();
+  context.rect(view.left, view.top, width * view.scale, height * view.scale);
+  context.clip();
+  context.lineJoin = "round";
+  for (const [colour, thick] of [["rgba(0, 0, 0, 0.55)", 2.5], ["#ffffff", 1]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = thick * ratio;
+    context.stroke(path);
+  }
+  context.restore();
+}
+
+// src/keep.ts
+function offer(content, name) {
+  const address = URL.createObjectURL(new Blob([content]));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+function fileName(pane) {
+  return pane.node.path.split("/").pop() || "array";
+}
+function titleOf(viewer, pane) {
+  const index = viewer.indexOf(pane);
+  const places = pane.otherAxes.map((axis) => {
+    const label2 = labelAt(pane.labels.value?.[axis], index[axis]);
+    return `${pane.dimension(axis)} ${label2 ?? index[axis]}`;
+  });
+  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places, pane.projected].filter(Boolean).join(", ");
+}
+var TITLE = 24;
+function composed(viewer, picture, around) {
+  const ratio = devicePixelRatio;
+  const canvas = document.createElement("canvas");
+  canvas.width = around.width;
+  canvas.height = around.height + TITLE * ratio;
+  const context = canvas.getContext("2d");
+  const style = getComputedStyle(around);
+  context.fillStyle = style.getPropertyValue("--canvas").trim();
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillStyle = style.getPropertyValue("--text").trim();
+  context.font = `600 ${13 * ratio}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(titleOf(viewer, picture.pane), canvas.width / 2, TITLE / 2 * ratio, canvas.width - 8 * ratio);
+  context.translate(0, TITLE * ratio);
+  context.drawImage(around, 0, 0);
+  context.translate(Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
+  context.drawImage(picture.canvas, 0, 0);
+  drawCoast(context, picture.viewport(), picture.pane, ratio);
+  drawScaleBar(context, picture.viewport(), picture.pane, ratio);
+  return canvas;
+}
+
+// src/ui/Region.tsx
+function RegionBox({ viewer }) {
+  const region = viewer.region.value;
+  const stats = useSignal(null);
+  const code = useSignal(null);
+  const plan = useSignal("");
+  const failure = useSignal("");
+  const path = region?.pane.node.path ?? "";
+  const sel = region ? viewer.selectionOf(region.pane, region.box) : "";
+  const playing = viewer.playing.value !== null;
+  A2(() => {
+    if (!region || playing) return;
+    const abort = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        code.value = await viewer.api.code(path, sel);
+        failure.value = "";
+        stats.value = await viewer.api.stats(path, sel, { bins: 64, field: region.pane.field.value, as: region.pane.form }, abort.signal);
+        const found2 = await viewer.api.plan(path, sel);
+        if (!abort.signal.aborted) plan.value = String(found2.text ?? "");
+      } catch (error) {
+        if (abort.signal.aborted) return;
+        failure.value = error instanceof Error ? error.message : String(error);
+        viewer.note(error);
+      }
+    }, 150);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [path, sel, playing]);
+  if (!region) return null;
+  const { box, pane } = region;
+  const found = stats.value;
+  const link = `${location.origin}${location.pathname}#${toFragment({ panes: [pane.toState()], at: {}, sel })}`;
+  return /* @__PURE__ */ a4("section", { class: "region", "aria-label": "Region", children: [
+    /* @__PURE__ */ a4("h3", { children: [
+      "Region ",
+      box.y1 - box.y0,
+      " × ",
+      box.x1 - box.x0
+    ] }),
+    /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("code", { class: "sel", children: /* @__PURE__ */ a4("bdi", { children: sel }) }) }),
+    failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
+    found && /* @__PURE__ */ a4("p", { class: "quiet region-stats", children: [
+      number(found.count),
+      " values, ",
+      number(found.min),
+      " to ",
+      number(found.max),
+      ", mean ",
+      number(found.mean),
+      ", deviation ",
+      number(found.std),
+      found.nan ? `, ${number(found.nan)} NaN` : ""
+    ] }),
+    code.value && /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(Text, { name: "Python", text: code.value.python }),
+      /* @__PURE__ */ a4(Text, { name: "Command line", text: code.value.cli }),
+      /* @__PURE__ */ a4(Text, { name: "Address", text: link })
+    ] }),
+    plan.value && /* @__PURE__ */ a4("details", { children: [
+      /* @__PURE__ */ a4("summary", { children: "What reading it costs" }),
+      /* @__PURE__ */ a4("pre", { tabIndex: 0, children: plan.value })
+    ] }),
+    /* @__PURE__ */ a4("p", { children: [
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => void save(viewer, path, sel).catch((error) => viewer.report(error)), children: "Save as .npy" }),
+      " ",
+      /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.region.value = null, children: "Remove region" })
+    ] })
+  ] });
+}
+function Text({ name, text }) {
+  const copied = useSignal(false);
+  return /* @__PURE__ */ a4("div", { class: "code", children: [
+    /* @__PURE__ */ a4("span", { class: "code-name", children: name }),
+    /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Copy ${name}`, onClick: async () => copied.value = await copy(text), children: copied.value ? "Copied" : "Copy" }),
+    /* @__PURE__ */ a4("pre", { tabIndex: 0, "aria-label": name, children: text })
+  ] });
+}
+async function save(viewer, path, sel) {
+  const { body } = await viewer.api.octets("npy", { path, sel });
+  offer(body, `${path.split("/").pop() || "array"}.npy`);
+}
+
 // node_modules/uplot/dist/uPlot.esm.js
 var FEAT_TIME = true;
 var pre = "u-";
 var UPLOT = "uplot";
 var ORI_HZ = pre + "hz";
 var ORI_VT = pre + "vt";
-var TITLE = pre + "title";
+var TITLE2 = pre + "title";
 var WRAP = pre + "wrap";
 var UNDER = pre + "under";
 var OVER = pre + "over";
@@ -2652,7 +3831,7 @@ var LEGEND_MARKER = pre + "marker";
 var LEGEND_LABEL = pre + "label";
 var LEGEND_VALUE = pre + "value";
 var WIDTH = "width";
-var HEIGHT = "height";
+var HEIGHT2 = "height";
 var TOP = "top";
 var BOTTOM = "bottom";
 var LEFT = "left";
@@ -3048,14 +4227,14 @@ function fastIsObj(v4) {
 }
 var TypedArray = Object.getPrototypeOf(Uint8Array);
 var __proto__ = "__proto__";
-function copy(o5, _isObj = isObj) {
+function copy2(o5, _isObj = isObj) {
   let out;
   if (isArr(o5)) {
     let val = o5.find((v4) => v4 != null);
     if (isArr(val) || _isObj(val)) {
       out = Array(o5.length);
       for (let i4 = 0; i4 < o5.length; i4++)
-        out[i4] = copy(o5[i4], _isObj);
+        out[i4] = copy2(o5[i4], _isObj);
     } else
       out = o5.slice();
   } else if (o5 instanceof TypedArray)
@@ -3064,7 +4243,7 @@ function copy(o5, _isObj = isObj) {
     out = {};
     for (let k4 in o5) {
       if (k4 != __proto__)
-        out[k4] = copy(o5[k4], _isObj);
+        out[k4] = copy2(o5[k4], _isObj);
     }
   } else
     out = o5;
@@ -3077,9 +4256,9 @@ function assign(targ) {
     for (let key in src) {
       if (key != __proto__) {
         if (isObj(targ[key]))
-          assign(targ[key], copy(src[key]));
+          assign(targ[key], copy2(src[key]));
         else
-          targ[key] = copy(src[key]);
+          targ[key] = copy2(src[key]);
       }
     }
   }
@@ -3539,7 +4718,7 @@ function cursorPointShow(self, si) {
   let pt = placeDiv();
   let size = o5.size(self, si);
   setStylePx(pt, WIDTH, size);
-  setStylePx(pt, HEIGHT, size);
+  setStylePx(pt, HEIGHT2, size);
   let mar = size / -2;
   setStylePx(pt, "marginLeft", mar);
   setStylePx(pt, "marginTop", mar);
@@ -4706,7 +5885,7 @@ function uPlot(opts, data, then) {
     root.id = opts.id;
   addClass(root, opts.class);
   if (opts.title) {
-    let title = placeDiv(TITLE, root);
+    let title = placeDiv(TITLE2, root);
     title.textContent = opts.title;
   }
   const can = placeTag("canvas");
@@ -4721,7 +5900,7 @@ function uPlot(opts, data, then) {
   const under = self.under = placeDiv(UNDER, wrap);
   wrap.appendChild(can);
   const over = self.over = placeDiv(OVER, wrap);
-  opts = copy(opts);
+  opts = copy2(opts);
   const pxAlign = +ifNull(opts.pxAlign, 1);
   const pxRound = pxRoundGen(pxAlign);
   (opts.plugins || []).forEach((p5) => {
@@ -4886,9 +6065,9 @@ function uPlot(opts, data, then) {
     addClass(row, s4.class);
     if (!s4.show)
       addClass(row, OFF);
-    let label = placeTag("th", null, row);
+    let label2 = placeTag("th", null, row);
     if (markers.show) {
-      let indic = placeDiv(LEGEND_MARKER, label);
+      let indic = placeDiv(LEGEND_MARKER, label2);
       if (i4 > 0) {
         let width = markers.width(self, i4);
         if (width)
@@ -4896,7 +6075,7 @@ function uPlot(opts, data, then) {
         indic.style.background = markers.fill(self, i4);
       }
     }
-    let text = placeDiv(LEGEND_LABEL, label);
+    let text = placeDiv(LEGEND_LABEL, label2);
     if (s4.label instanceof HTMLElement)
       text.appendChild(s4.label);
     else
@@ -4904,7 +6083,7 @@ function uPlot(opts, data, then) {
     if (i4 > 0) {
       if (!markers.show)
         text.style.color = s4.width > 0 ? markers.stroke(self, i4) : markers.fill(self, i4);
-      onMouse("click", label, (e4) => {
+      onMouse("click", label2, (e4) => {
         if (cursor._lock)
           return;
         setCursorEvent(e4);
@@ -4918,7 +6097,7 @@ function uPlot(opts, data, then) {
           setSeries(seriesIdx, { show: !s4.show }, true, syncOpts.setSeries);
       }, false);
       if (cursorFocus) {
-        onMouse(mouseenter, label, (e4) => {
+        onMouse(mouseenter, label2, (e4) => {
           if (cursor._lock)
             return;
           setCursorEvent(e4);
@@ -5440,7 +6619,7 @@ function uPlot(opts, data, then) {
     for (let k4 in pendScales) {
       let psc = pendScales[k4];
       if (psc != null) {
-        let wsc = wipScales[k4] = copy(scales[k4], fastIsObj);
+        let wsc = wipScales[k4] = copy2(scales[k4], fastIsObj);
         if (psc.min != null)
           assign(wsc, psc);
         else if (k4 != xScaleKey || mode == 2) {
@@ -5990,13 +7169,13 @@ function uPlot(opts, data, then) {
       setStylePx(under, LEFT, plotLftCss);
       setStylePx(under, TOP, plotTopCss);
       setStylePx(under, WIDTH, plotWidCss);
-      setStylePx(under, HEIGHT, plotHgtCss);
+      setStylePx(under, HEIGHT2, plotHgtCss);
       setStylePx(over, LEFT, plotLftCss);
       setStylePx(over, TOP, plotTopCss);
       setStylePx(over, WIDTH, plotWidCss);
-      setStylePx(over, HEIGHT, plotHgtCss);
+      setStylePx(over, HEIGHT2, plotHgtCss);
       setStylePx(wrap, WIDTH, fullWidCss);
-      setStylePx(wrap, HEIGHT, fullHgtCss);
+      setStylePx(wrap, HEIGHT2, fullHgtCss);
       can.width = round(fullWidCss * pxRatio);
       can.height = round(fullHgtCss * pxRatio);
       axes.forEach(({ _el, _show, _size, _pos, side }) => {
@@ -6297,7 +7476,7 @@ function uPlot(opts, data, then) {
   }
   function setSelV(off2, dim) {
     setStylePx(selectDiv, TOP, select.top = off2);
-    setStylePx(selectDiv, HEIGHT, select.height = dim);
+    setStylePx(selectDiv, HEIGHT2, select.height = dim);
   }
   let setSelX = scaleX.ori == 0 ? setSelH : setSelV;
   let setSelY = scaleX.ori == 1 ? setSelH : setSelV;
@@ -6933,7 +8112,8 @@ uPlot.sync = _sync;
   paths.spline = monotoneCubic;
 }
 
-// src/ui/Curve.tsx
+// src/ui/Plot.tsx
+var CURVE_COLOURS = ["#d98200", "#2f8fd0", "#0a9a6f", "#c0589a", "#d1502a", "#7a6fe0", "#8f8a1e", "#808891"];
 function colours(element) {
   const style = getComputedStyle(element);
   return {
@@ -6942,24 +8122,36 @@ function colours(element) {
     line: style.getPropertyValue("--accent").trim() || "#07c"
   };
 }
-function Plot({ series, marked, height, title, onPart, onValue }) {
+function finite(values) {
+  return values.map((value) => {
+    const number2 = toNumber(value);
+    return Number.isFinite(number2) ? number2 : null;
+  });
+}
+function Plot({ curves, marked, height, title, labels, positions: positions2, onPart, onValue }) {
   const box = T2(null);
   A2(() => {
     const element = box.current;
-    if (!element) return;
+    if (!element || !curves.length) return;
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     let plot = null;
     const make = () => {
       plot?.destroy();
       const { text, grid: grid2, line } = colours(element);
       const axis = { stroke: text, grid: { stroke: grid2, width: 1 }, ticks: { stroke: grid2, width: 1 }, font: "11px system-ui" };
-      const numbers = (values) => values.map((value) => {
-        const number2 = toNumber(value);
-        return Number.isFinite(number2) ? number2 : null;
-      });
-      const lowest = numbers(series.min);
-      const data = [lowest.map((_4, at) => series.begin + at * series.step), lowest];
-      if (series.max) data.push(numbers(series.max));
+      const { begin, step, min: min2 } = curves[0].series;
+      const data = [positions2 ?? min2.map((_4, at) => begin + at * step)];
+      const drawn2 = [{}];
+      const bands = [];
+      for (const { series, colour } of curves) {
+        const stroke2 = colour ?? line;
+        data.push(finite(series.min));
+        drawn2.push({ stroke: stroke2, width: 1.5, points: { show: series.min.length < 60 } });
+        if (!series.max) continue;
+        data.push(finite(series.max));
+        drawn2.push({ stroke: stroke2, width: 1.5 });
+        bands.push({ series: [data.length - 1, data.length - 2], fill: `${stroke2}40` });
+      }
       plot = new uPlot(
         {
           width: Math.max(120, element.clientWidth),
@@ -6967,30 +8159,30 @@ function Plot({ series, marked, height, title, onPart, onValue }) {
           scales: { x: { time: false } },
           legend: { show: false },
           // What is outlined is read again, with more detail.
-          cursor: { drag: { x: true, y: false, setScale: false } },
-          axes: [axis, { ...axis, size: 56 }],
-          series: [{}, { stroke: line, width: 1.5, points: { show: lowest.length < 60 } }, ...series.max ? [{ stroke: line, width: 1.5 }] : []],
-          bands: series.max ? [{ series: [2, 1], fill: `${line}40` }] : [],
+          cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
+          axes: [labels ? { ...axis, values: (_4, at) => at.map((one) => tickOf(labels, one)), space: 80 } : axis, { ...axis, size: 56 }],
+          series: drawn2,
+          bands,
           hooks: {
             setSelect: [
-              (drawn2) => {
-                const { left, width } = drawn2.select;
+              (shown) => {
+                const { left, width } = shown.select;
                 if (width < 3 || !onPart) return;
-                const at = (x3) => Math.round(drawn2.posToVal(x3, "x"));
+                const at = (x3) => Math.round(shown.posToVal(x3, "x"));
                 onPart([at(left), at(left + width) + 1]);
-                drawn2.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                shown.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
               }
             ],
-            setCursor: [(drawn2) => onValue?.(pointed(series, drawn2.cursor.idx))],
+            setCursor: [(shown) => onValue?.(pointed(curves, shown.cursor.idx, labels, positions2))],
             draw: [
-              (drawn2) => {
+              (shown) => {
                 if (marked === null) return;
-                const x3 = Math.round(drawn2.valToPos(marked, "x", true)) + 0.5;
-                drawn2.ctx.strokeStyle = text;
-                drawn2.ctx.beginPath();
-                drawn2.ctx.moveTo(x3, drawn2.bbox.top);
-                drawn2.ctx.lineTo(x3, drawn2.bbox.top + drawn2.bbox.height);
-                drawn2.ctx.stroke();
+                const x3 = Math.round(shown.valToPos(marked, "x", true)) + 0.5;
+                shown.ctx.strokeStyle = text;
+                shown.ctx.beginPath();
+                shown.ctx.moveTo(x3, shown.bbox.top);
+                shown.ctx.lineTo(x3, shown.bbox.top + shown.bbox.height);
+                shown.ctx.stroke();
               }
             ]
           }
@@ -7008,17 +8200,33 @@ function Plot({ series, marked, height, title, onPart, onValue }) {
       scheme.removeEventListener("change", make);
       plot?.destroy();
     };
-  }, [series, marked, height]);
+  }, [curves, marked, height, labels]);
   return /* @__PURE__ */ a4("div", { class: "plot", ref: box, role: "img", "aria-label": title });
 }
-function pointed(series, at) {
+function rounded(value) {
+  return typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(9))) : String(value);
+}
+function tickOf(labels, at) {
+  return Number.isInteger(at) ? labelAt(labels, at) ?? String(at) : "";
+}
+function pointed(curves, at, labels, positions2) {
   if (at === null || at === void 0) return "";
+  const { series } = curves[0];
   const first = series.begin + at * series.step;
   const last = Math.min(series.begin + series.length, first + series.step) - 1;
-  const [low, high] = [series.min[at], series.max?.[at]];
-  if (low === null) return `${first}: NaN`;
-  return series.max ? `${first} to ${last}: ${low} to ${high}` : `${first}: ${low}`;
+  const named = (index) => {
+    const label2 = labelAt(labels, index);
+    return label2 === null ? String(index) : `${label2} [${index}]`;
+  };
+  const place = positions2 ? positions2[at].toPrecision(4) : series.max ? `${named(first)} to ${named(last)}` : named(first);
+  const values = curves.map(({ series: { min: min2, max: max2 }, name }) => {
+    const value = min2[at] === null || min2[at] === void 0 ? "NaN" : max2 ? `${rounded(min2[at])} to ${rounded(max2[at])}` : rounded(min2[at]);
+    return name ? `${name}: ${value}` : value;
+  });
+  return `${place}: ${values.join("; ")}`;
 }
+
+// src/ui/Curve.tsx
 var SAMPLES = 1e3;
 function Line({ viewer, pane }) {
   const part = useSignal(null);
@@ -7060,6 +8268,7 @@ function Line({ viewer, pane }) {
     };
   }, [pane, axis, index, pane.field.value, pane.form, part.value, viewer.connection.offline.value]);
   const step = (end - begin) / 2;
+  const curves = w2(() => series.value ? [{ series: series.value }] : [], [series.value]);
   return /* @__PURE__ */ a4("div", { class: "frame curve", children: [
     /* @__PURE__ */ a4("p", { class: "parts", children: [
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => zoom(0.5), disabled: end - begin <= 2, children: "Zoom in" }),
@@ -7074,10 +8283,11 @@ function Line({ viewer, pane }) {
       /* @__PURE__ */ a4(
         Plot,
         {
-          series: series.value,
+          curves,
           marked: null,
           height: 320,
           title: `Curve along ${pane.dimension(axis)}`,
+          labels: pane.labels.value?.[axis],
           onPart: ([first, after]) => show(first, after),
           onValue: (text) => value.value = text
         }
@@ -7089,7 +8299,7 @@ function Line({ viewer, pane }) {
 }
 function Summary({ series, name }) {
   const values = [...series.min, ...series.max ?? []].map(toNumber).filter(Number.isFinite);
-  const extent = values.length ? `from ${Math.min(...values)} to ${Math.max(...values)}` : "without a finite value";
+  const extent = values.length ? `from ${rounded(Math.min(...values))} to ${rounded(Math.max(...values))}` : "without a finite value";
   return /* @__PURE__ */ a4("p", { class: "quiet", children: [
     series.length,
     " values along ",
@@ -7100,51 +8310,67 @@ function Summary({ series, name }) {
     series.max ? `; smallest and largest of each ${series.step}` : ""
   ] });
 }
-function SeriesBox({ viewer }) {
-  const chosen = viewer.series.value;
-  const axis = useSignal(null);
-  const series = useSignal(null);
-  const failure = useSignal("");
-  const pane = chosen?.pane;
-  const axes = pane ? pane.node.shape.map((_4, at) => at).filter((at) => pane.node.shape[at] > 1) : [];
-  const along = axis.value !== null && axes.includes(axis.value) ? axis.value : pane?.projection.value?.axis ?? pane?.otherAxes.find((at) => axes.includes(at)) ?? pane?.axes.value.x ?? 0;
-  const index = pane ? viewer.indexOf(pane) : [];
-  if (chosen && pane) {
-    const { y: y6, x: x4 } = pane.axes.value;
-    if (y6 !== void 0) index[y6] = chosen.row;
-    if (x4 !== void 0) index[x4] = chosen.column;
-  }
-  const key = index.map((value, at) => at === along ? "" : value).join(",");
-  A2(() => {
-    if (!pane) return;
-    let current = true;
-    const request = index.map((value, at) => at === along ? 0 : value).join(",");
-    failure.value = "";
-    viewer.api.series(pane.node.path, along, request, { width: 400, field: pane.field.value, as: pane.form }).then((found) => current && (series.value = found)).catch((error) => {
-      if (!current) return;
-      series.value = null;
-      failure.value = error instanceof Error ? error.message : String(error);
-      viewer.note(error);
-    });
-    return () => {
-      current = false;
-    };
-  }, [pane, along, key, pane?.form]);
-  if (!chosen || !pane) return null;
+
+// src/ui/Series.tsx
+function indexAt(viewer, { pane, row, column }) {
+  const index = viewer.indexOf(pane);
+  const { y: y5, x: x3 } = pane.axes.value;
+  if (y5 !== void 0) index[y5] = row;
+  if (x3 !== void 0) index[x3] = column;
+  return index;
+}
+function nameOf({ pane, row, column }) {
   const { y: y5 = 0, x: x3 = 0 } = pane.axes.value;
+  return `${pane.placeOf(y5, row)} ${pane.placeOf(x3, column)}`;
+}
+function SeriesBox({ viewer }) {
+  const axis = useSignal(null);
+  const found = useSignal(/* @__PURE__ */ new Map());
+  const failure = useSignal("");
+  const value = useSignal("");
+  const { places } = viewer;
+  const last = places.at(-1);
+  const pane = last?.pane;
+  const axes = pane ? pane.node.shape.map((_4, at) => at).filter((at) => pane.node.shape[at] > 1) : [];
+  const usual = pane?.projection.value?.axis ?? pane?.otherAxes.find((at) => axes.includes(at)) ?? pane?.axes.value.x ?? 0;
+  const along = axis.value !== null && axes.includes(axis.value) ? axis.value : usual;
+  const keys = places.map((place) => {
+    const index = indexAt(viewer, place).map((one, at) => at === along ? 0 : one);
+    return JSON.stringify([place.pane.node.path, along, index.join(","), place.pane.field.value ?? "", place.pane.form]);
+  });
+  A2(() => {
+    const abort = new AbortController();
+    failure.value = "";
+    for (const key of keys) {
+      if (found.value.has(key)) continue;
+      const [path, on2, index, field, as] = JSON.parse(key);
+      viewer.api.series(path, on2, index, { width: 400, field, as }, abort.signal).then((series) => {
+        const known = [...found.value].filter(([other]) => keys.includes(other));
+        found.value = new Map([...known, [key, series]]);
+      }).catch((error) => {
+        if (abort.signal.aborted) return;
+        failure.value = error instanceof Error ? error.message : String(error);
+        viewer.note(error);
+      });
+    }
+    return () => abort.abort();
+  }, [keys.join("\n")]);
+  const isSeveral = places.length > 1;
+  const curves = w2(() => {
+    const listed = [];
+    keys.forEach((key, at) => {
+      const series = found.value.get(key);
+      if (!series || listed[0] && listed[0].series.min.length !== series.min.length) return;
+      listed.push({ series, ...isSeveral && { colour: CURVE_COLOURS[at % 8], name: nameOf(places[at]) } });
+    });
+    return listed;
+  }, [found.value, keys.join("\n")]);
+  if (!last || !pane) return null;
+  const isPinned = viewer.series.value === null;
   return /* @__PURE__ */ a4("section", { class: "series", "aria-label": "Series", children: [
     /* @__PURE__ */ a4("h3", { children: [
-      "Series at",
-      " ",
-      /* @__PURE__ */ a4("bdi", { children: [
-        pane.dimension(y5),
-        "=",
-        chosen.row,
-        " ",
-        pane.dimension(x3),
-        "=",
-        chosen.column
-      ] })
+      "Series at ",
+      /* @__PURE__ */ a4("bdi", { children: nameOf(last) })
     ] }),
     /* @__PURE__ */ a4("label", { children: [
       "along",
@@ -7152,487 +8378,87 @@ function SeriesBox({ viewer }) {
       /* @__PURE__ */ a4("select", { value: along, onChange: (event) => axis.value = Number(event.currentTarget.value), children: axes.map((at) => /* @__PURE__ */ a4("option", { value: at, children: pane.dimension(at) }, at)) })
     ] }),
     " ",
-    /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.series.value = null, children: "Close series" }),
+    /* @__PURE__ */ a4("button", { type: "button", disabled: isPinned || viewer.pins.value.length >= 7, title: "The next click adds another series (s)", onClick: () => viewer.pin(), children: "Pin" }),
+    " ",
+    /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.closeSeries(), children: "Close series" }),
+    isSeveral && /* @__PURE__ */ a4("ul", { class: "pins", children: places.map((place, at) => /* @__PURE__ */ a4("li", { children: [
+      /* @__PURE__ */ a4("span", { class: "dot", ref: (dot) => dot?.style.setProperty("background", CURVE_COLOURS[at % 8]) }),
+      /* @__PURE__ */ a4("bdi", { children: nameOf(place) }),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Remove series ${at + 1}`, onClick: () => viewer.removePlace(at), children: "✕" })
+    ] }, keys[at] + at)) }),
     failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
-    series.value && /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(Plot, { series: series.value, marked: index[along], height: 150, title: `Series along ${pane.dimension(along)}` }),
-      /* @__PURE__ */ a4(Summary, { series: series.value, name: pane.dimension(along) })
+    curves.length > 0 && /* @__PURE__ */ a4($, { children: [
+      /* @__PURE__ */ a4(
+        Plot,
+        {
+          curves,
+          marked: viewer.indexOf(pane)[along],
+          height: 150,
+          title: `Series along ${pane.dimension(along)}`,
+          labels: pane.labels.value?.[along],
+          onValue: (text) => value.value = text
+        }
+      ),
+      /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) }),
+      /* @__PURE__ */ a4(Summary, { series: curves[curves.length - 1].series, name: pane.dimension(along) })
     ] })
   ] });
 }
-
-// src/ui/Health.tsx
-function Health({ viewer, node }) {
-  const state = useSignal("idle");
-  const done = useSignal(0);
-  const total = useSignal(0);
-  const stop = T2(null);
-  A2(() => () => stop.current?.(), []);
-  const mine = viewer.broken.value.filter(({ path }) => path === node.path || node.path === "" || path.startsWith(`${node.path}/`));
-  const start = () => {
-    viewer.broken.value = viewer.broken.value.filter((broken) => !mine.includes(broken));
-    state.value = "running";
-    done.value = 0;
-    stop.current = viewer.api.transport.listen("verify", { path: node.path }, (event, data) => {
-      const facts = data;
-      if (event === "progress") {
-        done.value = facts.done;
-        total.value = facts.total;
-      } else if (event === "broken") viewer.broken.value = [...viewer.broken.value, facts].slice(-1e4);
-      else if (event === "end") {
-        state.value = "ended";
-        viewer.spoken.value = `Verification ended: ${viewer.broken.value.length} broken.`;
-      } else if (event === "closed" && state.value === "running") state.value = "lost";
-    });
-  };
-  return /* @__PURE__ */ a4("section", { "aria-label": "Verification", class: "health", children: [
-    /* @__PURE__ */ a4("h3", { children: "Verification" }),
-    state.value === "running" ? /* @__PURE__ */ a4("p", { children: [
-      /* @__PURE__ */ a4("progress", { max: total.value || 1, value: done.value, "aria-label": "Verified chunks" }),
-      " ",
-      done.value,
-      " of ",
-      total.value,
-      " ",
-      /* @__PURE__ */ a4("button", { type: "button", onClick: () => {
-        stop.current?.();
-        state.value = "idle";
-      }, children: "Stop" })
-    ] }) : /* @__PURE__ */ a4("p", { children: [
-      /* @__PURE__ */ a4("button", { type: "button", onClick: start, children: "Verify every chunk" }),
-      " ",
-      state.value === "ended" && (mine.length ? `${mine.length} broken` : "ok: every stored chunk decodes"),
-      state.value === "lost" && "The server ended before all was verified."
-    ] }),
-    mine.length > 0 && /* @__PURE__ */ a4("ul", { class: "broken", children: [
-      mine.slice(0, 50).map(({ key, reason }) => /* @__PURE__ */ a4("li", { children: [
-        /* @__PURE__ */ a4("code", { children: /* @__PURE__ */ a4("bdi", { children: key }) }),
-        " ",
-        /* @__PURE__ */ a4("bdi", { children: reason })
-      ] }, key)),
-      mine.length > 50 && /* @__PURE__ */ a4("li", { children: [
-        "and ",
-        mine.length - 50,
-        " more"
-      ] })
-    ] })
-  ] });
-}
-
-// src/ui/text.ts
-function bytes(count) {
-  if (count === null || count === void 0) return "unknown";
-  let value = count;
-  for (const unit of ["B", "KiB", "MiB", "GiB", "TiB"]) {
-    if (value < 1024) return `${unit === "B" ? value : value.toPrecision(3)} ${unit}`;
-    value /= 1024;
-  }
-  return `${value.toPrecision(3)} PiB`;
-}
-function number(value) {
-  if (value === null || value === void 0) return "none";
-  if (typeof value === "string") return value;
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
-  return String(Number(value.toPrecision(6)));
-}
-async function copy2(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-// src/ui/Histogram.tsx
-var HEIGHT2 = 72;
-function Histogram({ viewer, pane }) {
-  const stats = useSignal(null);
+function ProfileBox({ viewer }) {
+  const line = viewer.line.value;
+  const series = useSignal(null);
   const failure = useSignal("");
-  const canvas = T2(null);
-  const dragged = T2(null);
-  const ofChannels = pane.kind.value === "channels";
-  const chosen = useSignal(0);
-  const channel = Math.min(chosen.value, pane.channels.value.length - 1);
-  const plane = viewer.selectionOf(pane, null);
-  const sel = ofChannels ? plane.split(",").map((item, axis) => axis === pane.axes.value.c ? String(channel) : item).join(",") : plane;
-  const playing = viewer.playing.value !== null;
-  const field = pane.field.value;
-  const { form } = pane;
+  const value = useSignal("");
+  const ends = line ? [line.from.row, line.from.column, line.to.row, line.to.column].join(",") : "";
+  const index = line ? viewer.indexOf(line.pane).join(",") : "";
   A2(() => {
-    if (playing || pane.kind.value === "labels") return;
+    if (!line) return;
     const abort = new AbortController();
+    const { pane } = line;
+    const { y: y5, x: x3 } = pane.axes.value;
     const timer = setTimeout(() => {
-      viewer.api.stats(pane.node.path, sel, { bins: 256, field, as: form }, abort.signal).then((found2) => {
-        stats.value = found2;
+      viewer.api.profile({ path: pane.node.path, index, axes: `${y5},${x3}`, ends, field: pane.field.value, as: pane.form }, abort.signal).then(({ values, distances }) => {
         failure.value = "";
+        series.value = { series: { axis: 0, begin: 0, length: values.length, step: 1, min: values, max: null }, positions: distances };
       }).catch((error) => {
         if (abort.signal.aborted) return;
+        series.value = null;
         failure.value = error instanceof Error ? error.message : String(error);
         viewer.note(error);
       });
-    }, 200);
+    }, 120);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [pane, sel, field, form, playing, viewer.connection.offline.value]);
-  const range = ofChannels ? pane.look.value.channels[channel].range : pane.look.value.range;
-  const ranged = pane.kind.value !== "mask";
-  const edges = stats.value?.edges ?? [0, 1];
-  const low = edges[0];
-  const high = edges[edges.length - 1];
-  A2(() => {
-    const element = canvas.current;
-    if (element && stats.value) drawBars(element, stats.value, ranged ? range : null);
-  }, [stats.value, range[0], range[1], ranged]);
-  const valueAt = (event) => {
-    const rect2 = event.currentTarget.getBoundingClientRect();
-    return low + Math.max(0, Math.min(1, (event.clientX - rect2.left) / rect2.width)) * (high - low);
-  };
-  const set = (end, value) => {
-    const next = [...range];
-    next[end] = Number(value.toPrecision(6));
-    if (next[0] > next[1]) next[1 - end] = next[end];
-    if (ofChannels) pane.channels.value = pane.channels.value.with(channel, { ...pane.channels.value[channel], range: next });
-    else pane.range.value = next;
-  };
-  if (!stats.value && !failure.value) return /* @__PURE__ */ a4("section", { "aria-label": "Histogram", children: [
-    /* @__PURE__ */ a4("h3", { children: "Histogram" }),
-    /* @__PURE__ */ a4("p", { class: "quiet", children: "being counted…" })
-  ] });
-  const found = stats.value;
-  return /* @__PURE__ */ a4("section", { "aria-label": "Histogram", children: [
+  }, [line?.pane, ends, index, line?.pane.form, line?.pane.field.value]);
+  const curves = w2(() => series.value ? [{ series: series.value.series }] : [], [series.value]);
+  if (!line) return null;
+  return /* @__PURE__ */ a4("section", { class: "profile", "aria-label": "Profile", children: [
     /* @__PURE__ */ a4("h3", { children: [
-      "Histogram of the ",
-      ofChannels ? "channel" : "plane"
+      "Profile from ",
+      /* @__PURE__ */ a4("bdi", { children: nameOf({ pane: line.pane, ...line.from }) }),
+      " to ",
+      /* @__PURE__ */ a4("bdi", { children: nameOf({ pane: line.pane, ...line.to }) })
     ] }),
-    ofChannels && /* @__PURE__ */ a4("select", { "aria-label": "Channel of the histogram", value: channel, onChange: (event) => chosen.value = Number(event.currentTarget.value), children: pane.channels.value.map((_4, at) => /* @__PURE__ */ a4("option", { value: at, children: pane.node.guess.channels?.[at]?.name || `channel ${at}` }, at)) }),
     failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
-    found && found.histogram.length > 0 && /* @__PURE__ */ a4($, { children: [
+    series.value && /* @__PURE__ */ a4($, { children: [
       /* @__PURE__ */ a4(
-        "canvas",
+        Plot,
         {
-          ref: canvas,
-          width: 300,
-          height: HEIGHT2,
-          class: "histogram",
-          "aria-hidden": "true",
-          onPointerDown: (event) => {
-            if (!ranged) return;
-            const value = valueAt(event);
-            dragged.current = Math.abs(value - range[0]) < Math.abs(value - range[1]) ? 0 : 1;
-            event.currentTarget.setPointerCapture(event.pointerId);
-            set(dragged.current, value);
-          },
-          onPointerMove: (event) => dragged.current !== null && set(dragged.current, valueAt(event)),
-          onPointerUp: () => dragged.current = null
+          curves,
+          marked: null,
+          height: 150,
+          title: "Values along the line, by the distance from its begin in elements",
+          positions: series.value.positions,
+          onValue: (text) => value.value = text
         }
       ),
-      ranged && /* @__PURE__ */ a4("div", { class: "range-sliders", children: [0, 1].map((end) => /* @__PURE__ */ a4(
-        "input",
-        {
-          type: "range",
-          min: low,
-          max: high,
-          step: "any",
-          value: range[end],
-          "aria-label": `${end ? "Highest" : "Lowest"} value that is drawn`,
-          onInput: (event) => set(end, Number(event.currentTarget.value))
-        },
-        end
-      )) })
+      /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) }),
+      /* @__PURE__ */ a4(Summary, { series: series.value.series, name: "the line" })
     ] }),
-    found && /* @__PURE__ */ a4("p", { class: "quiet", children: [
-      number(found.min),
-      " to ",
-      number(found.max),
-      ", mean ",
-      number(found.mean),
-      ", deviation ",
-      number(found.std),
-      found.nan ? `, ${number(found.nan)} NaN` : "",
-      found.inf ? `, ${number(found.inf)} infinite` : "",
-      found.damaged ? `, ${number(found.damaged)} in damaged chunks` : "",
-      found.exact ? "" : `, of a sample of ${number(found.sampled)}`
-    ] })
+    /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.line.value = null, children: "Remove line" })
   ] });
-}
-function drawBars(canvas, { histogram, edges }, range) {
-  const context = canvas.getContext("2d");
-  if (!context) return;
-  const style = getComputedStyle(canvas);
-  const { width, height } = canvas;
-  context.clearRect(0, 0, width, height);
-  const largest = Math.sqrt(Math.max(1, ...histogram));
-  context.fillStyle = style.getPropertyValue("--accent").trim();
-  const bar = width / histogram.length;
-  histogram.forEach((count, at2) => {
-    const tall = Math.sqrt(count) / largest * (height - 2);
-    context.fillRect(at2 * bar, height - tall, Math.max(1, bar), tall);
-  });
-  if (!range) return;
-  const extent = edges[edges.length - 1] - edges[0] || 1;
-  const at = (value) => Math.max(0, Math.min(width, (value - edges[0]) / extent * width));
-  context.fillStyle = style.getPropertyValue("--veil").trim();
-  context.fillRect(0, 0, at(range[0]), height);
-  context.fillRect(at(range[1]), 0, width - at(range[1]), height);
-  context.fillStyle = style.getPropertyValue("--text").trim();
-  for (const value of range) context.fillRect(Math.max(0, Math.min(width - 2, at(value) - 1)), 0, 2, height);
-}
-
-// src/axes.ts
-var MARGIN = { left: 62, right: 74, top: 6, bottom: 36 };
-function hasColourBar(pane) {
-  return pane.kind.value === "gray" || pane.kind.value === "depth";
-}
-function drawAxes(around) {
-  const { context, view, pane, ratio, text } = around;
-  const { y: y5, x: x3 } = pane.axes.value;
-  if (y5 === void 0 || x3 === void 0) return;
-  const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
-  context.font = `${11 * ratio}px system-ui, sans-serif`;
-  context.fillStyle = text;
-  context.strokeStyle = around.line;
-  context.lineWidth = ratio;
-  const { height, width } = pane.extent;
-  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
-  const x0 = Math.max(0, -view.left / view.scale);
-  const x1 = Math.min(width, (view.width - view.left) / view.scale);
-  context.textAlign = "center";
-  context.textBaseline = "top";
-  for (const tick of spaced(ticksOf(pane.labels.value?.[x3], x0, x1, 74 * ratio / view.scale), context, view.scale)) {
-    const at = left + view.left + tick.at * view.scale;
-    stroke(context, at, bottom, at, bottom + 4 * ratio);
-    context.fillText(tick.text, at, bottom + 6 * ratio);
-  }
-  const middle = left + view.left + (x0 + x1) / 2 * view.scale;
-  context.fillText(titled(pane, x3), middle, bottom + 20 * ratio, view.width);
-  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
-  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
-  const edge = left + Math.max(0, view.left);
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
-    const at = top + view.top + screenRow(view, tick.at) * view.scale;
-    stroke(context, edge - 4 * ratio, at, edge, at);
-    context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
-  }
-  context.save();
-  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
-  context.rotate(-Math.PI / 2);
-  context.textAlign = "center";
-  context.fillText(titled(pane, y5), 0, 0, view.height);
-  context.restore();
-  if (around.hasBar) drawBar(around);
-}
-function stroke(context, x0, y0, x1, y1) {
-  context.beginPath();
-  context.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
-  context.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
-  context.stroke();
-}
-function spaced(ticks2, context, scale) {
-  const widest = Math.max(0, ...ticks2.map(({ text }) => context.measureText(text).width));
-  const apart = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
-  const every = Math.max(1, Math.ceil(widest * 1.15 / apart));
-  return ticks2.filter((_4, at) => at % every === 0);
-}
-function titled(pane, axis) {
-  const labels = pane.labels.value?.[axis];
-  const unit = labels?.unit;
-  return `${pane.dimension(axis)}${unit && !/^degrees?_/i.test(unit) ? ` (${symbol(unit)})` : ""}`;
-}
-var BAR_WIDTH = 14;
-function drawBar({ context, view, pane, ratio, text, line }) {
-  const { range, map, transform } = pane.look.value;
-  const left = MARGIN.left * ratio + view.width + 10 * ratio;
-  const top = (MARGIN.top + 20) * ratio;
-  const height = Math.round(Math.max(20 * ratio, view.height - 26 * ratio));
-  const colours2 = colourMap(map);
-  const width = BAR_WIDTH * ratio;
-  for (let row = 0; row < height; row++) {
-    const colour = colours2[Math.min(255, Math.floor((1 - (row + 0.5) / height) * 256))];
-    context.fillStyle = `rgb(${colour & 255}, ${colour >> 8 & 255}, ${colour >> 16 & 255})`;
-    context.fillRect(left, top + row, width, 1);
-  }
-  context.strokeStyle = line;
-  context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
-  context.fillStyle = text;
-  context.textAlign = "left";
-  context.textBaseline = "middle";
-  const unit = pane.node.unit;
-  if (unit) context.fillText(symbol(unit), left, top - 11 * ratio, MARGIN.right * ratio - 10 * ratio);
-  const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
-  const high = Math.max(range[1], low);
-  const [begin, end] = [transformed(low, transform), transformed(high, transform)];
-  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
-    const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
-    const at = top + (1 - part) * (height - 1);
-    stroke(context, left + width, at, left + width + 4 * ratio, at);
-    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
-  }
-}
-function barTicks(low, high, count) {
-  if (!(high > low)) return [low];
-  if (!count) return [low, Math.sqrt(low * high), high];
-  const step = niceStep((high - low) / Math.max(2, count));
-  const found = [];
-  for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9 && found.length < 50; at++) found.push(at * step);
-  return found;
-}
-function shortText(value) {
-  const text = String(Number(value.toPrecision(4)));
-  return text.length > 7 ? value.toExponential(1) : text;
-}
-var LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
-function drawScaleBar(context, view, pane, ratio) {
-  const { x: x3 } = pane.axes.value;
-  const labels = x3 === void 0 ? null : pane.labels.value?.[x3];
-  if (!labels?.unit || labels.step === void 0 || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
-  const perPixel = Math.abs(labels.step) / view.scale;
-  const length = niceStep(perPixel * 60 * ratio);
-  const width = length / perPixel;
-  if (!(width > 0) || width > view.width * 0.6) return;
-  const left = 12 * ratio;
-  const bottom = view.height - 12 * ratio;
-  context.font = `${11 * ratio}px system-ui, sans-serif`;
-  const label = withUnit(length, labels.unit);
-  context.fillStyle = "rgba(0, 0, 0, 0.6)";
-  context.fillRect(left - 6 * ratio, bottom - 20 * ratio, Math.max(width, context.measureText(label).width) + 12 * ratio, 26 * ratio);
-  context.fillStyle = "#ffffff";
-  context.fillRect(left, bottom - 3 * ratio, Math.round(width), 3 * ratio);
-  context.textAlign = "left";
-  context.textBaseline = "bottom";
-  context.fillText(label, left, bottom - 5 * ratio);
-}
-
-// src/keep.ts
-function offer(content, name) {
-  const address = URL.createObjectURL(new Blob([content]));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}
-function fileName(pane) {
-  return pane.node.path.split("/").pop() || "array";
-}
-function titleOf(viewer, pane) {
-  const index = viewer.indexOf(pane);
-  const places = pane.otherAxes.map((axis) => {
-    const label = labelAt(pane.labels.value?.[axis], index[axis]);
-    return `${pane.dimension(axis)} ${label ?? index[axis]}`;
-  });
-  return [pane.node.path || viewer.connection.hello.value?.title || "array", ...places, pane.projected].filter(Boolean).join(", ");
-}
-var TITLE2 = 24;
-function composed(viewer, picture, around) {
-  const ratio = devicePixelRatio;
-  const canvas = document.createElement("canvas");
-  canvas.width = around.width;
-  canvas.height = around.height + TITLE2 * ratio;
-  const context = canvas.getContext("2d");
-  const style = getComputedStyle(around);
-  context.fillStyle = style.getPropertyValue("--canvas").trim();
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.fillStyle = style.getPropertyValue("--text").trim();
-  context.font = `600 ${13 * ratio}px system-ui, sans-serif`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.fillText(titleOf(viewer, picture.pane), canvas.width / 2, TITLE2 / 2 * ratio, canvas.width - 8 * ratio);
-  context.translate(0, TITLE2 * ratio);
-  context.drawImage(around, 0, 0);
-  context.translate(Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
-  context.drawImage(picture.canvas, 0, 0);
-  drawScaleBar(context, picture.viewport(), picture.pane, ratio);
-  return canvas;
-}
-
-// src/ui/Region.tsx
-function RegionBox({ viewer }) {
-  const region = viewer.region.value;
-  const stats = useSignal(null);
-  const code = useSignal(null);
-  const plan = useSignal("");
-  const failure = useSignal("");
-  const path = region?.pane.node.path ?? "";
-  const sel = region ? viewer.selectionOf(region.pane, region.box) : "";
-  const playing = viewer.playing.value !== null;
-  A2(() => {
-    if (!region || playing) return;
-    const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        code.value = await viewer.api.code(path, sel);
-        failure.value = "";
-        stats.value = await viewer.api.stats(path, sel, { bins: 64, field: region.pane.field.value, as: region.pane.form }, abort.signal);
-        const found2 = await viewer.api.plan(path, sel);
-        if (!abort.signal.aborted) plan.value = String(found2.text ?? "");
-      } catch (error) {
-        if (abort.signal.aborted) return;
-        failure.value = error instanceof Error ? error.message : String(error);
-        viewer.note(error);
-      }
-    }, 150);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [path, sel, playing]);
-  if (!region) return null;
-  const { box, pane } = region;
-  const found = stats.value;
-  const link = `${location.origin}${location.pathname}#${toFragment({ panes: [pane.toState()], at: {}, sel })}`;
-  return /* @__PURE__ */ a4("section", { class: "region", "aria-label": "Region", children: [
-    /* @__PURE__ */ a4("h3", { children: [
-      "Region ",
-      box.y1 - box.y0,
-      " × ",
-      box.x1 - box.x0
-    ] }),
-    /* @__PURE__ */ a4("p", { children: /* @__PURE__ */ a4("code", { class: "sel", children: /* @__PURE__ */ a4("bdi", { children: sel }) }) }),
-    failure.value && /* @__PURE__ */ a4("p", { class: "notice", children: /* @__PURE__ */ a4("bdi", { children: failure.value }) }),
-    found && /* @__PURE__ */ a4("p", { class: "quiet region-stats", children: [
-      number(found.count),
-      " values, ",
-      number(found.min),
-      " to ",
-      number(found.max),
-      ", mean ",
-      number(found.mean),
-      ", deviation ",
-      number(found.std),
-      found.nan ? `, ${number(found.nan)} NaN` : ""
-    ] }),
-    code.value && /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4(Text, { name: "Python", text: code.value.python }),
-      /* @__PURE__ */ a4(Text, { name: "Command line", text: code.value.cli }),
-      /* @__PURE__ */ a4(Text, { name: "Address", text: link })
-    ] }),
-    plan.value && /* @__PURE__ */ a4("details", { children: [
-      /* @__PURE__ */ a4("summary", { children: "What reading it costs" }),
-      /* @__PURE__ */ a4("pre", { tabIndex: 0, children: plan.value })
-    ] }),
-    /* @__PURE__ */ a4("p", { children: [
-      /* @__PURE__ */ a4("button", { type: "button", onClick: () => void save(viewer, path, sel).catch((error) => viewer.report(error)), children: "Save as .npy" }),
-      " ",
-      /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.region.value = null, children: "Remove region" })
-    ] })
-  ] });
-}
-function Text({ name, text }) {
-  const copied = useSignal(false);
-  return /* @__PURE__ */ a4("div", { class: "code", children: [
-    /* @__PURE__ */ a4("span", { class: "code-name", children: name }),
-    /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Copy ${name}`, onClick: async () => copied.value = await copy2(text), children: copied.value ? "Copied" : "Copy" }),
-    /* @__PURE__ */ a4("pre", { tabIndex: 0, "aria-label": name, children: text })
-  ] });
-}
-async function save(viewer, path, sel) {
-  const { body } = await viewer.api.octets("npy", { path, sel });
-  offer(body, `${path.split("/").pop() || "array"}.npy`);
 }
 
 // src/paint/complex.ts
@@ -7705,13 +8531,13 @@ function wheelTable() {
 function paintFlow({ type, data, layout }, largest, out) {
   const { height, width, sy, sx, sc } = layout;
   const bits = asBits(data);
-  const numbers = numbersOf(type);
+  const numbers2 = numbersOf(type);
   const colours2 = wheelTable();
   const factor = 127 / (largest > 0 ? largest : 1);
   for (let y5 = 0, pixel = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      let u4 = numbers ? numbers[bits[at]] : bits[at];
-      let v4 = numbers ? numbers[bits[at + sc]] : bits[at + sc];
+      let u4 = numbers2 ? numbers2[bits[at]] : bits[at];
+      let v4 = numbers2 ? numbers2[bits[at + sc]] : bits[at + sc];
       if (u4 - u4 !== 0 || v4 - v4 !== 0) {
         out[pixel++] = INVALID;
         continue;
@@ -7758,9 +8584,9 @@ function cached(key, make) {
   return table;
 }
 function levels(type, range, transform) {
-  const numbers = numbersOf(type);
-  if (!numbers) return null;
-  return cached(`${type} ${range} ${transform}`, () => new Scale(range, transform).table(numbers));
+  const numbers2 = numbersOf(type);
+  if (!numbers2) return null;
+  return cached(`${type} ${range} ${transform}`, () => new Scale(range, transform).table(numbers2));
 }
 function paintScalar({ type, data, layout }, look, out) {
   const { height, width, sy, sx } = layout;
@@ -7866,9 +8692,9 @@ var LABELS = Uint32Array.from({ length: 1024 }, (_4, index) => {
   const mixed = (part) => Math.floor(Math.max(part, pale) * shade / 255);
   return rgb(mixed(red), mixed(green), mixed(blue));
 });
-function labelColour(label) {
-  if (label === 0) return rgb(0, 0, 0);
-  let hash = Math.imul(label ^ label >>> 16, 73244475);
+function labelColour(label2) {
+  if (label2 === 0) return rgb(0, 0, 0);
+  let hash = Math.imul(label2 ^ label2 >>> 16, 73244475);
   hash = Math.imul(hash ^ hash >>> 16, 73244475);
   return LABELS[(hash ^ hash >>> 16) & 1023];
 }
@@ -7878,34 +8704,34 @@ function paintLabels({ data, layout }, { outlines, fill }, out) {
   if (fill !== void 0) return paintLabelsAbove(data, layout, outlines, fill, out);
   for (let y5 = 0, pixel = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      const label = data[at];
-      const edge = outlines && (x3 + 1 < width && data[at + sx] !== label || y5 + 1 < height && data[at + sy] !== label);
-      out[pixel++] = edge ? white : labelColour(label);
+      const label2 = data[at];
+      const edge = outlines && (x3 + 1 < width && data[at + sx] !== label2 || y5 + 1 < height && data[at + sy] !== label2);
+      out[pixel++] = edge ? white : labelColour(label2);
     }
   }
 }
 function paintLabelsAbove(data, { height, width, sy, sx }, outlines, fill, out) {
   for (let y5 = 0, pixel = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx, pixel++) {
-      const label = data[at];
-      if (label === 0) {
+      const label2 = data[at];
+      if (label2 === 0) {
         out[pixel] = 0;
         continue;
       }
-      const edge = outlines && (x3 > 0 && data[at - sx] !== label || x3 + 1 < width && data[at + sx] !== label || y5 > 0 && data[at - sy] !== label || y5 + 1 < height && data[at + sy] !== label);
-      out[pixel] = edge ? labelColour(label) : (labelColour(label) & 16777215 | fill << 24) >>> 0;
+      const edge = outlines && (x3 > 0 && data[at - sx] !== label2 || x3 + 1 < width && data[at + sx] !== label2 || y5 > 0 && data[at - sy] !== label2 || y5 + 1 < height && data[at + sy] !== label2);
+      out[pixel] = edge ? labelColour(label2) : (labelColour(label2) & 16777215 | fill << 24) >>> 0;
     }
   }
 }
 function paintMask({ type, data, layout }, out) {
   const { height, width, sy, sx } = layout;
-  const numbers = numbersOf(type);
+  const numbers2 = numbersOf(type);
   const bits = asBits(data);
   const dark = rgb(26, 28, 44);
   const bright = rgb(255, 205, 64);
   for (let y5 = 0, pixel = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      const value = numbers ? numbers[bits[at]] : bits[at];
+      const value = numbers2 ? numbers2[bits[at]] : bits[at];
       out[pixel++] = Number.isNaN(value) ? INVALID : value === 0 ? dark : bright;
     }
   }
@@ -8018,7 +8844,8 @@ function Info({ viewer }) {
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4(RegionBox, { viewer }),
     /* @__PURE__ */ a4(SeriesBox, { viewer }),
-    same?.picture && same.tileType && !same.projection.value && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
+    /* @__PURE__ */ a4(ProfileBox, { viewer }),
+    same?.picture && same.tileType && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
     /* @__PURE__ */ a4(Facts, { node }),
     same?.picture && /* @__PURE__ */ a4(Chunk, { viewer, pane: same }),
     /* @__PURE__ */ a4(Attributes, { node }, `a${node.path}`),
@@ -8184,6 +9011,7 @@ function hatch(context, name) {
 
 // src/marks.ts
 function drawMarks(context, view, viewer, pane) {
+  drawCoast(context, view, pane, devicePixelRatio);
   if (viewer.showGrid.value) drawGrid(context, view, pane);
   drawBroken(context, view, viewer, pane);
   const windows = viewer.windows.value;
@@ -8202,9 +9030,48 @@ function drawMarks(context, view, viewer, pane) {
     };
     outline(context, view, box, region.pane === pane ? "#ffffff" : "#c0c0c0", 2);
   }
+  drawPlaces(context, view, viewer, pane);
+  drawLine(context, view, viewer, pane);
   drawScaleBar(context, view, pane, devicePixelRatio);
   if (pane.cross) drawCross(context, view, viewer, pane);
   drawCursor(context, view, viewer, pane);
+}
+function drawPlaces(context, view, viewer, pane) {
+  const { places } = viewer;
+  if (places.length < 2) return;
+  places.forEach(({ pane: its, row, column }, at) => {
+    if (its !== pane) return;
+    const [x3, y5] = middleOf(view, row, column);
+    for (const [colour, width] of [["#000000", 5], ["#ffffff", 4], [CURVE_COLOURS[at % 8], 2]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = width * devicePixelRatio;
+      context.beginPath();
+      context.arc(x3, y5, 6 * devicePixelRatio, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  });
+}
+function drawLine(context, view, viewer, pane) {
+  const line = viewer.line.value;
+  if (line?.pane !== pane) return;
+  const [x0, y0] = middleOf(view, line.from.row, line.from.column);
+  const [x1, y1] = middleOf(view, line.to.row, line.to.column);
+  for (const [colour, width] of [["rgba(0, 0, 0, 0.75)", 4], ["#4cc9f0", 2]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = width * devicePixelRatio;
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.lineTo(x1, y1);
+    context.stroke();
+  }
+  context.fillStyle = "#4cc9f0";
+  context.beginPath();
+  context.arc(x0, y0, 4 * devicePixelRatio, 0, 2 * Math.PI);
+  context.fill();
+}
+function middleOf(view, row, column) {
+  const { left, top, width, height } = onScreen(view, { y0: row, y1: row + 1, x0: column, x1: column + 1 });
+  return [left + width / 2, top + height / 2];
 }
 function isSamePlane(one, other) {
   const [its, own] = [one.axes.value, other.axes.value];
@@ -8322,7 +9189,7 @@ function drawCursor(context, view, viewer, pane) {
 }
 
 // src/missing.ts
-var made2 = /* @__PURE__ */ new WeakMap();
+var made3 = /* @__PURE__ */ new WeakMap();
 function missingOf(viewer, pane, index, again) {
   const { node } = pane;
   const { y: y5, x: x3 } = pane.axes.value;
@@ -8345,10 +9212,10 @@ function missingOf(viewer, pane, index, again) {
   }
   const stored = pane.stored.value;
   if (!stored) return null;
-  let missing = made2.get(stored);
+  let missing = made3.get(stored);
   if (missing === void 0) {
     missing = fromRuns(pane, stored, y5, x3);
-    made2.set(stored, missing);
+    made3.set(stored, missing);
   }
   return missing;
 }
@@ -8528,7 +9395,7 @@ function scaled(box, factor, plane) {
 }
 
 // src/range.ts
-function rangeOf(tiles, kind, isEven = false) {
+function rangeOf2(tiles, kind, isEven = false) {
   if (kind === "flow" || kind === "complex") {
     const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
     return largest < 0 ? null : [0, largest || 1];
@@ -8552,11 +9419,11 @@ function channelRange(tiles, channel) {
   let high = Number.NEGATIVE_INFINITY;
   for (const { tile, layout } of tiles) {
     const { height, width, sy, sx, sc } = layout;
-    const numbers = numbersOf(tile.type);
+    const numbers2 = numbersOf(tile.type);
     const bits = asBits(tile.data);
     for (let y5 = 0; y5 < height; y5++) {
       for (let x3 = 0, at = y5 * sy + channel * sc; x3 < width; x3++, at += sx) {
-        const value = numbers ? numbers[bits[at]] : bits[at];
+        const value = numbers2 ? numbers2[bits[at]] : bits[at];
         if (value < low && value > Number.NEGATIVE_INFINITY) low = value;
         if (value > high && value < Number.POSITIVE_INFINITY) high = value;
       }
@@ -8566,13 +9433,13 @@ function channelRange(tiles, channel) {
   return low === high ? [low, low + 1] : [low, high];
 }
 function largestPair({ type, data }, { height, width, sy, sx, sc }) {
-  const numbers = numbersOf(type);
+  const numbers2 = numbersOf(type);
   const bits = asBits(data);
   let largest = -1;
   for (let y5 = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      const u4 = numbers ? numbers[bits[at]] : bits[at];
-      const v4 = numbers ? numbers[bits[at + sc]] : bits[at + sc];
+      const u4 = numbers2 ? numbers2[bits[at]] : bits[at];
+      const v4 = numbers2 ? numbers2[bits[at + sc]] : bits[at + sc];
       const square = u4 * u4 + v4 * v4;
       if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
     }
@@ -8622,7 +9489,7 @@ var Picture = class {
     const { height, width } = this.canvas;
     const plane = this.pane.extent;
     const view = this.viewer.viewOf(this.pane).value;
-    const scale = view ? view[2] * devicePixelRatio / plane.width : fitting(plane.height, plane.width, height, width);
+    const scale = view ? view[2] * devicePixelRatio / plane.width : this.fit(plane);
     const [cx, fraction] = view ?? [0.5, 0.5];
     const flip = this.pane.flipped.value ? plane.height : 0;
     const cy = flip ? 1 - fraction : fraction;
@@ -8635,8 +9502,20 @@ var Picture = class {
       flip
     };
   }
+  /** The scale at which the plane fits; of three planes, at which all of them do. */
+  fit(plane) {
+    const { pane, viewer } = this;
+    const own = fitting(plane.height, plane.width, this.canvas.height, this.canvas.width);
+    if (!pane.cross) return own;
+    if (pane.fits !== own) {
+      pane.fits = own;
+      viewer.loaded.value++;
+    }
+    return Math.min(...viewer.panes.value.map(({ cross, fits }) => cross ? fits : Number.POSITIVE_INFINITY));
+  }
   /** The tiles of both arrays at an index. */
   both(index, view) {
+    if (this.pane.chunkMap.value) return [];
     return [...this.placing.placed(index, view), ...this.placedAbove(index, view)];
   }
   /** The tiles of the second array, at the places of the plane. */
@@ -8651,6 +9530,7 @@ var Picture = class {
   /** Whether all tiles of a frame are there. Failed ones count, so that play goes on. */
   has(index) {
     const placed = this.both(index, this.viewport());
+    if (this.pane.chunkMap.value) return true;
     return placed.length > 0 && placed.every(({ request }) => this.viewer.tiles.has(request.key));
   }
   /** What is seen now, and then the frames of `ahead`. */
@@ -8664,6 +9544,7 @@ var Picture = class {
     const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
+    if (pane.chunkMap.value) return this.drawChunkMap(view, index, pane.chunkMap.value);
     const loaded = (place) => ({ place, entry: viewer.tiles.get(place.request.key) });
     const tiles = this.placing.placed(index, view).map(loaded);
     const above = this.placedAbove(index, view).map(loaded);
@@ -8686,13 +9567,30 @@ var Picture = class {
     this.shown = complete ? index.join(",") : "";
     if (!viewer.playing.value) this.want([]);
   }
+  /** The chunks of the plane in colours; those that are not stored are hatched. */
+  drawChunkMap(view, index, map) {
+    const { pane } = this;
+    map.want(() => this.schedule());
+    this.clear(view);
+    drawChunks(this.lower, view, map);
+    this.drawMissing(view, index);
+    this.drawMarks(view);
+    pane.message.value = "";
+    pane.quality.value = "";
+    const complete = map.grid.value !== null || map.failure.value !== "";
+    this.publish(view, index, { ...pane.look.value, range: map.range ?? [0, 1] }, complete);
+    this.onDrawn(view);
+    pane.ready.value = complete;
+    this.shown = complete ? index.join(",") : "";
+    this.want([]);
+  }
   /** The look of the pane, with the range of these tiles where none is chosen or known. */
   lookOf(tiles, complete) {
     const { pane } = this;
     const look = { ...pane.look.value };
     if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || pane.found.value !== null && !pane.perFrame.value) return look;
-    const range = rangeOf(loadedOf(tiles), pane.kind.value, look.even);
+    const range = rangeOf2(loadedOf(tiles), pane.kind.value, look.even);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
@@ -8789,6 +9687,7 @@ var Picture = class {
       range: look.range,
       path: pane.node.path,
       flipped: view.flip ? "1" : "0",
+      chunks: pane.chunkMap.value?.measure ?? "",
       over: pane.over.value?.mode ?? "",
       second: pane.over.value?.isSecond.value ? "1" : "0",
       labelled: pane.labels.value ? "1" : "0",
@@ -9057,6 +9956,8 @@ var Pointer = class {
   drag = null;
   /** Where the region of the keyboard began. */
   anchor = null;
+  /** Where the line of the keyboard began. */
+  begin = null;
   asking = null;
   timer = 0;
   stops = [];
@@ -9080,7 +9981,7 @@ var Pointer = class {
   }
   down = (event) => {
     const { row, column } = this.elementAt(event);
-    const kind = event.shiftKey || event.button === 1 ? "move" : "region";
+    const kind = event.shiftKey || event.button === 1 ? "move" : this.viewer.drawsLine.value ? "line" : "region";
     if (event.button > 1) return;
     event.preventDefault();
     this.element.focus();
@@ -9096,6 +9997,8 @@ var Pointer = class {
         this.shift(event.clientX - drag.x, event.clientY - drag.y);
         drag.x = event.clientX;
         drag.y = event.clientY;
+      } else if (drag.moved && drag.kind === "line") {
+        viewer.line.value = { pane: picture.pane, from: this.within(drag), to: this.within(place) };
       } else if (drag.moved) {
         viewer.region.value = { pane: picture.pane, box: this.boxOf(drag, place) };
       }
@@ -9120,6 +10023,12 @@ var Pointer = class {
     const { viewer, picture } = this;
     if (picture.pane.cross) viewer.moveCross(picture.pane, row, column);
     else viewer.series.value = { pane: picture.pane, row, column };
+  }
+  /** The nearest element of the plane. */
+  within({ row, column }) {
+    const { height, width } = this.picture.pane.extent;
+    const clip = (value, end) => Math.max(0, Math.min(end - 1, value));
+    return { row: clip(row, height), column: clip(column, width) };
   }
   boxOf(one, two) {
     const { height, width } = this.picture.pane.extent;
@@ -9198,7 +10107,10 @@ var Pointer = class {
     const missing = missingOf(this.viewer, pane, this.viewer.indexOf(pane), () => {
     });
     const stored = missing?.at(missing.rows.find(row), missing.columns.find(column)) ? ", not stored" : "";
-    return `${this.placed(row, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}`;
+    const map = pane.chunkMap.value;
+    const measured = map?.at(row, column);
+    const told = map && typeof measured === "number" ? `, ${map.measure} ${map.text(measured)}` : "";
+    return `${this.placed(row, column)}: ${text}, chunk ${value.chunk.join(".")}${stored}${told}`;
   }
   placed(row, column) {
     const { pane } = this.picture;
@@ -9247,6 +10159,7 @@ var Pointer = class {
       };
       this.point((next.row + 0.5) / height, (next.column + 0.5) / width);
       if (this.anchor) viewer.region.value = { pane, box: this.boxOf(this.anchor, next) };
+      if (this.begin) viewer.line.value = { pane, from: this.begin, to: next };
     };
     const actions = {
       ArrowUp: () => go(-1, 0),
@@ -9264,8 +10177,15 @@ var Pointer = class {
         if (this.anchor) viewer.region.value = { pane, box: this.boxOf(this.anchor, this.anchor) };
         viewer.spoken.value = this.anchor ? "A region begins. Move the cursor and press r." : "The region ends.";
       },
+      s: () => viewer.pin(),
+      l: () => {
+        this.begin = this.begin ? null : { row, column };
+        viewer.spoken.value = this.begin ? "A line begins. Move the cursor and press l." : "The line ends.";
+      },
       Escape: () => {
         this.anchor = null;
+        this.begin = null;
+        viewer.line.value = null;
         viewer.region.value = null;
       }
     };
@@ -9287,6 +10207,7 @@ function PaneView({ viewer, pane, pictures }) {
     /* @__PURE__ */ a4("header", { children: [
       /* @__PURE__ */ a4("h2", { title: name, children: /* @__PURE__ */ a4("bdi", { children: name }) }),
       /* @__PURE__ */ a4("span", { class: "facts", children: [
+        pane.cross && pane.axes.value.y !== void 0 && pane.axes.value.x !== void 0 ? `${pane.dimension(pane.axes.value.y)} × ${pane.dimension(pane.axes.value.x)} of ` : "",
         node.shape.map((length, axis) => `${node.dims?.[axis] ? `${node.dims[axis]} ` : ""}${length}`).join(" × "),
         " ",
         node.dtype.length > 40 ? "struct" : node.dtype
@@ -9294,7 +10215,7 @@ function PaneView({ viewer, pane, pictures }) {
       /* @__PURE__ */ a4(Beside, { viewer, pane }),
       viewer.panes.value.length > 1 && /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Close ${name}`, onClick: () => viewer.close(pane), children: "✕" })
     ] }),
-    /* @__PURE__ */ a4("div", { class: "controls", children: [
+    (!pane.cross || viewer.panes.value.find((one) => one.cross) === pane) && /* @__PURE__ */ a4("div", { class: "controls", children: [
       /* @__PURE__ */ a4("label", { children: [
         /* @__PURE__ */ a4("span", { children: "kind" }),
         " ",
@@ -9315,8 +10236,24 @@ function PaneView({ viewer, pane, pictures }) {
           ] }, field.name))
         ] })
       ] }),
-      pane.picture && /* @__PURE__ */ a4(Looks, { pane }),
+      pane.picture && !pane.chunkMap.value && /* @__PURE__ */ a4(Looks, { pane }),
       pane.picture && pane.tileType && /* @__PURE__ */ a4(Depth, { viewer, pane }),
+      pane.picture && pane.tileType && /* @__PURE__ */ a4("label", { children: [
+        /* @__PURE__ */ a4("span", { children: "chunks" }),
+        " ",
+        /* @__PURE__ */ a4(
+          "select",
+          {
+            "aria-label": "By what chunks are coloured",
+            value: pane.chunkMap.value?.measure ?? "",
+            onChange: (event) => viewer.mapChunks(pane, event.currentTarget.value || null),
+            children: [
+              /* @__PURE__ */ a4("option", { value: "", children: "not shown" }),
+              MEASURES.map((measure) => /* @__PURE__ */ a4("option", { value: measure, children: measure }, measure))
+            ]
+          }
+        )
+      ] }),
       pane.picture && pane.tileType && /* @__PURE__ */ a4(Compare, { viewer, pane }),
       node.decodes && /* @__PURE__ */ a4("label", { title: "Stored values: packed, with the numbers that stand for missing ones", children: [
         /* @__PURE__ */ a4(
@@ -9337,6 +10274,10 @@ function PaneView({ viewer, pane, pictures }) {
       pane.picture && pane.labels.value?.[pane.axes.value.y ?? -1] && /* @__PURE__ */ a4("label", { title: "The first row is at the bottom", children: [
         /* @__PURE__ */ a4("input", { type: "checkbox", checked: pane.flipped.value, onChange: (event) => pane.upright.value = !event.currentTarget.checked }),
         "flipped"
+      ] }),
+      pane.picture && isMap(pane) && /* @__PURE__ */ a4("label", { children: [
+        /* @__PURE__ */ a4("input", { type: "checkbox", checked: pane.showCoast.value, onChange: (event) => pane.showCoast.value = event.currentTarget.checked }),
+        "coast"
       ] })
     ] }),
     pane.picture && pane.tileType ? /* @__PURE__ */ a4(Canvas, { viewer, pane, pictures }) : kind === "line" ? /* @__PURE__ */ a4(Line, { viewer, pane }) : /* @__PURE__ */ a4(Cells, { viewer, pane })
@@ -9370,10 +10311,10 @@ function Looks({ pane }) {
       ] })
     ] }),
     ranged && /* @__PURE__ */ a4("span", { class: "range", children: [
-      kind !== "flow" && kind !== "complex" && /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Lowest value of the range", value: shortest2(range[0]), onChange: (event) => set(0, event.currentTarget.value) }),
+      kind !== "flow" && kind !== "complex" && /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Lowest value of the range", value: shortest3(range[0]), onChange: (event) => set(0, event.currentTarget.value) }),
       kind === "flow" && "longest ",
       kind === "complex" ? "largest " : kind !== "flow" && " to ",
-      /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Highest value of the range", value: shortest2(range[1]), onChange: (event) => set(1, event.currentTarget.value) }),
+      /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Highest value of the range", value: shortest3(range[1]), onChange: (event) => set(1, event.currentTarget.value) }),
       /* @__PURE__ */ a4(
         "button",
         {
@@ -9409,7 +10350,7 @@ function Looks({ pane }) {
     kind === "channels" && /* @__PURE__ */ a4(Channels, { pane })
   ] });
 }
-function shortest2(value) {
+function shortest3(value) {
   return String(Number(value.toPrecision(7)));
 }
 function Channels({ pane }) {
@@ -9454,7 +10395,7 @@ function Channels({ pane }) {
           type: "number",
           step: "any",
           "aria-label": `${end ? "Highest" : "Lowest"} value of ${name}`,
-          value: shortest2(ranges[at].range[end]),
+          value: shortest3(ranges[at].range[end]),
           onChange: (event) => {
             const value = Number(event.currentTarget.value);
             const [low, high] = ranges[at].range;
@@ -9510,7 +10451,7 @@ function Depth({ viewer, pane }) {
   return /* @__PURE__ */ a4("label", { children: [
     /* @__PURE__ */ a4("span", { children: "depth" }),
     " ",
-    /* @__PURE__ */ a4("select", { value: now, "aria-label": "What is shown along the other axes", onChange: (event) => choose(event.currentTarget.value), children: [
+    /* @__PURE__ */ a4("select", { class: "depth", value: now, "aria-label": "What is shown along the other axes", onChange: (event) => choose(event.currentTarget.value), children: [
       /* @__PURE__ */ a4("option", { value: "", children: "one plane" }),
       pane.cross && /* @__PURE__ */ a4("option", { value: "cross", children: "three planes" }),
       !pane.cross && depths.map((axis) => /* @__PURE__ */ a4("option", { value: `planes:${axis}`, children: [
@@ -9526,7 +10467,7 @@ function Depth({ viewer, pane }) {
   ] });
 }
 function Save({ viewer, pane, picture }) {
-  const numbers = async (route) => {
+  const numbers2 = async (route) => {
     const region = viewer.region.value;
     const sel = viewer.selectionOf(pane, region?.pane === pane ? region.box : null);
     const { body } = await viewer.api.octets(route, { path: pane.node.path, sel, as: pane.form });
@@ -9543,7 +10484,7 @@ function Save({ viewer, pane, picture }) {
         const choice = event.currentTarget.value;
         event.currentTarget.value = "";
         if (choice === "png") png();
-        else if (choice) void numbers(choice).catch((error) => viewer.report(error));
+        else if (choice) void numbers2(choice).catch((error) => viewer.report(error));
       },
       children: [
         /* @__PURE__ */ a4("option", { value: "", children: "save…" }),
@@ -9604,12 +10545,13 @@ function Canvas({ viewer, pane, pictures }) {
         pane.flipped.value,
         pane.over.value?.opacity.value,
         pane.over.value?.outlines.value,
-        pane.over.value?.isSecond.value
+        pane.over.value?.isSecond.value,
+        pane.chunkMap.value
       ];
       f3(() => picture.schedule());
     });
     const stopMarks = x2(() => {
-      void [viewer.cursor.value, viewer.region.value, viewer.showGrid.value, viewer.broken.value, viewer.windows.value];
+      void [pane.showCoast.value, pane.labels.value, viewer.cursor.value, viewer.region.value, viewer.series.value, viewer.pins.value, viewer.line.value, viewer.showGrid.value, viewer.broken.value, viewer.windows.value];
       f3(() => picture.drawMarks());
     });
     const pointer = new Pointer(viewer, picture, overlay, (text) => value.value = text);
@@ -9668,9 +10610,10 @@ function surround(canvas, view, pane) {
   });
 }
 function notes(pane) {
+  if (pane.chunkMap.value) return pane.chunkMap.value.described;
   const found = [];
   const over = pane.over.value;
-  if (over?.mode === "difference") found.push(`minus ${over.pane.node.path}`);
+  if (over?.mode === "difference") found.push(`${pane.node.path} minus ${over.pane.node.path}`);
   if (over?.mode === "blink") found.push(over.isSecond.value ? over.pane.node.path : pane.node.path);
   if (pane.projected) found.push(pane.projected);
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
@@ -9832,9 +10775,9 @@ function Label({ viewer, dimension, index }) {
     const axis = pane.otherAxes.find((one) => pane.dimension(one) === dimension);
     const labels = axis === void 0 ? null : pane.labels.value?.[axis];
     if (axis === void 0 || !labels) continue;
-    const label = labelAt(labels, index);
+    const label2 = labelAt(labels, index);
     return /* @__PURE__ */ a4($, { children: [
-      label === null ? /* @__PURE__ */ a4(CoordinateValue, { viewer, dimension, index }) : /* @__PURE__ */ a4("output", { class: "coordinate", children: /* @__PURE__ */ a4("bdi", { children: label }) }),
+      label2 === null ? /* @__PURE__ */ a4(CoordinateValue, { viewer, dimension, index }) : /* @__PURE__ */ a4("output", { class: "coordinate", children: /* @__PURE__ */ a4("bdi", { children: label2 }) }),
       labels.path !== void 0 && /* @__PURE__ */ a4(GoTo, { viewer, dimension, pane, axis })
     ] });
   }
@@ -10155,6 +11098,7 @@ function App({ viewer }) {
       }, children: "Tree" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showGrid.value, title: "Draw the borders of chunks and shards (g)", onClick: () => viewer.showGrid.value = !viewer.showGrid.value, children: "Chunk grid" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showMissing.value, title: "Hatch chunks that are not stored (m)", onClick: () => viewer.showMissing.value = !viewer.showMissing.value, children: "Missing" }),
+      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.drawsLine.value, title: "A drag draws a line whose values are shown (l)", onClick: () => viewer.drawsLine.value = !viewer.drawsLine.value, children: "Line" }),
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.fit(), title: "Show whole planes (0)", children: "Fit" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, onClick: () => {
         side.value = !side.value;
@@ -10167,6 +11111,15 @@ function App({ viewer }) {
       /* @__PURE__ */ a4("bdi", { children: viewer.failure.value }),
       " ",
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.failure.value = "", children: "Close" })
+    ] }),
+    hello?.left_out && /* @__PURE__ */ a4("p", { class: "exported quiet", children: [
+      "A page without a server.",
+      " ",
+      hello.left_out.length ? /* @__PURE__ */ a4($, { children: [
+        "Left out: ",
+        /* @__PURE__ */ a4("bdi", { children: hello.left_out.join(", ") }),
+        "."
+      ] }) : "All arrays are in it."
     ] }),
     tree.value && /* @__PURE__ */ a4("nav", { class: "tree", "aria-label": "Arrays and groups", children: hello && /* @__PURE__ */ a4(Tree, { viewer, onChosen: () => narrow.matches && (tree.value = false) }) }),
     /* @__PURE__ */ a4("main", { class: `panes panes-${panes.length}`, "aria-label": "Panes", children: [
@@ -10192,8 +11145,13 @@ function takeToken() {
   }
   return sessionStorage.getItem(TOKEN) ?? "";
 }
+function transportOf() {
+  const data = document.getElementById("zarrix-data")?.textContent;
+  return data ? new FileTransport(JSON.parse(data)) : new HttpTransport(takeToken());
+}
 function startPage(root) {
-  const viewer = new Viewer(new Api(new HttpTransport(takeToken())));
+  const transport = transportOf();
+  const viewer = new Viewer(new Api(transport));
   Q(/* @__PURE__ */ a4(App, { viewer }), root);
   let subject = "";
   void viewer.start(location.hash).then(() => {
@@ -10220,7 +11178,7 @@ function startPage(root) {
     });
   });
   addEventListener("hashchange", () => {
-    takeToken();
+    if (transport instanceof HttpTransport) takeToken();
     if (location.hash.slice(1) === toFragment(viewer.toState())) return;
     subject = fromFragment(location.hash).panes.map(({ path, kind }) => `${path} ${kind ?? ""}`).join("\n");
     void viewer.start(location.hash);
