@@ -275,8 +275,14 @@ function rangeOf(values: ArrayLike<number>): Record<string, string> {
   return min <= max ? { "x-zarrix-min": String(min), "x-zarrix-max": String(max) } : {};
 }
 
+/** The shortest text that is the same number as float32, in which values are. */
 function shortest(value: number): string {
-  return String(Number.isInteger(value) ? value : Number(value.toPrecision(8)));
+  if (Number.isInteger(value) || !Number.isFinite(value)) return String(value);
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === Math.fround(value)) return String(short);
+  }
+  return String(Number(value.toPrecision(9)));
 }
 
 async function unpacked(text: string): Promise<ArrayBuffer> {

@@ -71,6 +71,7 @@ def test_chunks_have_the_colours_of_their_numbers(
 
 def test_what_is_not_known_is_said(screen: Screen, viewing: Callable[..., Any]) -> None:
     screen.expected = ("400",)
-    screen.open(viewing(zarr.ones((8, 8), chunks=(4, 4), dtype="u1")).address())
+    array = zarr.ones((8, 8), chunks=(4, 4), dtype="u1")
+    screen.open(viewing(array).address("path=&as=kind:gray"))
     screen.page.get_by_label("By what chunks are coloured").select_option("age")
     screen.wait_text(".quality", "only files of this machine")

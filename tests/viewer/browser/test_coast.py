@@ -47,10 +47,13 @@ def is_near(screen: Screen, lat: Any, lon: Any, place: tuple[float, float], by: 
     white = (upper[..., :3] > 200).all(axis=-1) & (upper[..., 3] > 100)
     row = int(np.abs(lat - place[0]).argmin())
     column = int(np.abs((lon - place[1] + 180) % 360 - 180).argmin())
+    far_y = by * drawn.scale / abs(np.gradient(lat)[row])
+    far_x = by * drawn.scale / abs(lon[1] - lon[0])
     row = len(lat) - 1 - row if lat[0] < lat[-1] else row
     y, x = drawn.top + (row + 0.5) * drawn.scale, drawn.left + (column + 0.5) * drawn.scale
-    far = by * drawn.scale / abs(lat[1] - lat[0])
-    part = white[max(0, int(y - far)) : int(y + far) + 1, max(0, int(x - far)) : int(x + far) + 1]
+    rows = slice(max(0, int(y - far_y)), int(y + far_y) + 1)
+    columns = slice(max(0, int(x - far_x)), int(x + far_x) + 1)
+    part = white[rows, columns]
     return bool(part.any())
 
 

@@ -21,7 +21,7 @@ from viewer.browser.screen import Screen
 PICTURES = Path(__file__).parents[3] / "docs" / "images" / "viewer"
 MOST_BYTES = 150_000
 FRAMES, HEIGHT, WIDTH = 6, 360, 640
-NAMES = ("frames", "linked", "crop", "missing", "series", "crops")
+NAMES = ("frames", "linked", "crop", "missing", "series", "crops", "chunks", "difference")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def address(*paths: str, **more: str) -> str:
 
 
 def view(screen: Screen, served: Any, name: str) -> None:
-    """Brings the page to one of the six views."""
+    """Brings the page to one of the views."""
     page = screen.page
     if name == "frames":
         screen.open(served.address(address("gt", at="t=2")))
@@ -100,6 +100,15 @@ def view(screen: Screen, served: Any, name: str) -> None:
         page.locator("canvas.upper").click()
         screen.wait_text(".series", "values along t")
         screen.wait_text("aside", "mean")
+    if name == "chunks":
+        screen.open(served.address(urlencode({"path": "upload", "as": "chunks:bytes"})))
+        screen.wait_text(".quality", "chunks stored")
+    if name == "difference":
+        over = "over:difference:0.5:1:upload"
+        screen.open(served.address(urlencode({"path": "gt", "as": over})))
+        screen.wait(
+            lambda: page.locator('canvas.lower[data-over="difference"][data-ready="1"]').count() > 0
+        )
     if name == "crops":
         screen.open(served.address(address("gt", at="t=2")))
         screen.wait_text("aside", "mean")

@@ -1833,7 +1833,12 @@ function rangeOf(values) {
   return min2 <= max2 ? { "x-zarrix-min": String(min2), "x-zarrix-max": String(max2) } : {};
 }
 function shortest(value) {
-  return String(Number.isInteger(value) ? value : Number(value.toPrecision(8)));
+  if (Number.isInteger(value) || !Number.isFinite(value)) return String(value);
+  for (let digits = 6; digits < 9; digits++) {
+    const short2 = Number(value.toPrecision(digits));
+    if (Math.fround(short2) === Math.fround(value)) return String(short2);
+  }
+  return String(Number(value.toPrecision(9)));
 }
 async function unpacked(text) {
   const bytes2 = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
