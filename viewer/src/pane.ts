@@ -125,6 +125,11 @@ export class Pane {
     return PICTURES.includes(this.kind.value);
   }
 
+  /** Whether the array has no element. */
+  get isEmpty(): boolean {
+    return this.node.shape.includes(0);
+  }
+
   /** Height and width of the plane, in elements. */
   get extent(): { height: number; width: number } {
     const { y, x } = this.axes.value;

@@ -128,11 +128,11 @@ export class Picture {
     const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
-    if (pane.chunkMap.value) return this.drawChunkMap(view, index, pane.chunkMap.value);
+    if (pane.chunkMap.value && !pane.isEmpty) return this.drawChunkMap(view, index, pane.chunkMap.value);
     const loaded = (place: Placed) => ({ place, entry: viewer.tiles.get(place.request.key) });
     const tiles = this.placing.placed(index, view).map(loaded);
     const above = this.placedAbove(index, view).map(loaded);
-    const complete = tiles.length > 0 && [...tiles, ...above].every(({ entry }) => entry);
+    const complete = (tiles.length > 0 || pane.isEmpty) && [...tiles, ...above].every(({ entry }) => entry);
     const look = this.lookOf(tiles, complete);
     const isSecond = pane.over.value?.mode === "blink" && pane.over.value.isSecond.value;
     this.clear(view);

@@ -41,6 +41,8 @@ export class Placing {
     const { pane } = this;
     const { node } = pane;
     const axes = pane.axes.value;
+    // An array without an element has nothing to ask for.
+    if (node.shape.includes(0)) return [];
     const { height, width } = plane;
     const box = visible(view, height, width);
     const isDifference = pane.over.value?.mode === "difference";

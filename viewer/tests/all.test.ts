@@ -1,3 +1,4 @@
 import "./paint.test";
 import "./plane.test";
 import "./state.test";
+import "./views.test";

@@ -148,3 +148,44 @@ def test_planes_that_are_passed_by_are_not_read(
             route.continue_()
     screen.page.unroute("**/api/tile*")
     expect(screen, 1, data[:, :, 2].T)
+
+
+@pytest.mark.parametrize("look", ["kind:gray", "kind:gray;along:0:max", "kind:gray;chunks:bytes"])
+@pytest.mark.parametrize("shape", [(0, 5, 6), (3, 0, 6)])
+def test_an_array_without_an_element_says_so(
+    shape: tuple[int, ...], look: str, screen: Screen, viewing: Callable[..., Any]
+) -> None:
+    group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
+    group.create_array("none", shape=shape, dtype="f4")
+    screen.page.goto(viewing(group).address(f"path=none&as={look}"))
+    screen.wait_text(".quality", "the array has no element")
+    assert screen.page.locator(".notice").count() == 0
+
+
+def test_a_volume_of_nothing_but_nan_is_hatched_along_its_depth(
+    screen: Screen, viewing: Callable[..., Any]
+) -> None:
+    group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)
+    made = group.create_array("nan", shape=(4, 20, 30), dtype="f4", dimension_names=list("zyx"))
+    made[:] = np.nan
+    screen.open(viewing(group).address("path=nan&as=kind:gray;along:0:max"))
+    screen.wait_text(".quality", "largest along z")
+    drawn = screen.drawn()
+    nothing = painted.with_alpha(np.zeros((20, 30, 3), "u1"), np.zeros((20, 30), bool))
+    wanted = painted.hatched(nothing, drawn.left, drawn.top, int(drawn.scale))
+    screen.wait(lambda: bool(np.array_equal(screen.plane(20, 30), wanted)))
+
+
+def test_a_projection_goes_on_when_a_server_is_back(
+    screen: Screen, viewing: Callable[..., Any]
+) -> None:
+    group, data = volume()
+    served = viewing(group)
+    screen.expected = ("ERR_CONNECTION_REFUSED",)
+    screen.open(served.address("path=stack"))
+    served.stop()
+    choose(screen, "max:0")
+    screen.wait_text(".notice", "The server does not answer")
+    served.start()
+    expect(screen, 0, data.max(axis=0))
+    assert "along z" in screen.text(".quality")

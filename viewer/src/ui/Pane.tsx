@@ -84,7 +84,7 @@ export function PaneView({ viewer, pane, pictures }: Props) {
               aria-label="By what chunks are coloured" value={pane.chunkMap.value?.measure ?? ""}
               onChange={(event) => viewer.mapChunks(pane, (event.currentTarget.value || null) as Measure | null)}
             >
-              <option value="">not shown</option>
+              <option value="">off</option>
               {MEASURES.map((measure) => (
                 <option key={measure} value={measure}>{measure}</option>
               ))}
@@ -447,6 +447,7 @@ function surround(canvas: HTMLCanvasElement, view: Viewport, pane: Pane): void {
 
 /** What a picture does not show. */
 function notes(pane: Pane): string {
+  if (pane.isEmpty) return "the array has no element";
   if (pane.chunkMap.value) return pane.chunkMap.value.described;
   const found = [];
   const over = pane.over.value;

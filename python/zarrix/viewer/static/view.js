@@ -2285,6 +2285,10 @@ var Pane = class _Pane {
   get picture() {
     return PICTURES.includes(this.kind.value);
   }
+  /** Whether the array has no element. */
+  get isEmpty() {
+    return this.node.shape.includes(0);
+  }
   /** Height and width of the plane, in elements. */
   get extent() {
     const { y: y5, x: x3 } = this.axes.value;
@@ -9296,6 +9300,7 @@ var Placing = class {
     const { pane } = this;
     const { node } = pane;
     const axes = pane.axes.value;
+    if (node.shape.includes(0)) return [];
     const { height, width } = plane;
     const box = visible(view, height, width);
     const isDifference = pane.over.value?.mode === "difference";
@@ -9549,11 +9554,11 @@ var Picture = class {
     const { viewer, pane, lower } = this;
     const view = this.viewport();
     const index = viewer.indexOf(pane);
-    if (pane.chunkMap.value) return this.drawChunkMap(view, index, pane.chunkMap.value);
+    if (pane.chunkMap.value && !pane.isEmpty) return this.drawChunkMap(view, index, pane.chunkMap.value);
     const loaded = (place) => ({ place, entry: viewer.tiles.get(place.request.key) });
     const tiles = this.placing.placed(index, view).map(loaded);
     const above = this.placedAbove(index, view).map(loaded);
-    const complete = tiles.length > 0 && [...tiles, ...above].every(({ entry }) => entry);
+    const complete = (tiles.length > 0 || pane.isEmpty) && [...tiles, ...above].every(({ entry }) => entry);
     const look = this.lookOf(tiles, complete);
     const isSecond = pane.over.value?.mode === "blink" && pane.over.value.isSecond.value;
     this.clear(view);
@@ -10253,7 +10258,7 @@ function PaneView({ viewer, pane, pictures }) {
             value: pane.chunkMap.value?.measure ?? "",
             onChange: (event) => viewer.mapChunks(pane, event.currentTarget.value || null),
             children: [
-              /* @__PURE__ */ a4("option", { value: "", children: "not shown" }),
+              /* @__PURE__ */ a4("option", { value: "", children: "off" }),
               MEASURES.map((measure) => /* @__PURE__ */ a4("option", { value: measure, children: measure }, measure))
             ]
           }
@@ -10615,6 +10620,7 @@ function surround(canvas, view, pane) {
   });
 }
 function notes(pane) {
+  if (pane.isEmpty) return "the array has no element";
   if (pane.chunkMap.value) return pane.chunkMap.value.described;
   const found = [];
   const over = pane.over.value;
