@@ -159,7 +159,7 @@ def test_a_picture_is_saved_with_its_axes_and_the_numbers_as_files(
     image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     group, stored = climate()
     screen = Screen(browser, color_scheme=scheme)
-    screen.open(viewing(group).address("path=t2m&as=map:viridis&at=time=3"))
+    screen.open(viewing(group).address("path=t2m&as=map:viridis;coast:0&at=time=3"))
     wait_labels(screen, "1")
     lower, around = screen.pixels(), screen.pixels("canvas.around")
 
@@ -192,4 +192,12 @@ def test_a_picture_is_saved_with_its_axes_and_the_numbers_as_files(
     assert np.array_equal(values, expected, equal_nan=True)
     rows = saved("csv").decode().split()
     assert np.array_equal(np.loadtxt(rows, delimiter=","), expected, equal_nan=True)
+    # Coast lines that are seen are in the picture.
+    screen.page.get_by_label("coast").check()
+    with image.open(io.BytesIO(saved("png"))) as opened:
+        lined = np.asarray(opened.convert("RGBA"))
+    changed = (lined != picture).any(axis=-1)
+    assert changed[30 : 30 + height, 62 : 62 + width].any()
+    changed[30 : 30 + height, 62 : 62 + width] = False
+    assert not changed.any()
     screen.close()

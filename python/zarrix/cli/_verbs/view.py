@@ -106,14 +106,15 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
 def _export(arguments: argparse.Namespace, ui: Ui) -> int:
     """Write the page, and say what it has and what it lacks."""
     # Import time: --help does not need them.
+    from zarrix._runtime.new_files import whole_file
     from zarrix.cli._opened import opened_roots
     from zarrix.viewer._page import MOST_BYTES, page_of
     from zarrix.viewer._roots import Roots
 
     roots = Roots(opened_roots(arguments.paths, dict(arguments.storage_option)))
     page = page_of(roots, arguments.export_bytes or MOST_BYTES)
-    with open(arguments.export, "w", encoding="utf-8") as file:
-        file.write(page.html)
+    with whole_file(arguments.export) as file:
+        file.write(page.html.encode())
     if ui.json:
         ui.document({"file": arguments.export, "arrays": page.arrays, "left_out": page.left_out})
         return 0
