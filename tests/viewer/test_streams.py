@@ -262,8 +262,8 @@ def test_a_widget_leaves_a_picture_in_a_notebook_that_is_exported() -> None:
     pytest.importorskip("anywidget")
     image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     root = zarr.group()
-    data = np.arange(20 * 30, dtype="f4").reshape(20, 30)
-    root.create_array("a/plane", shape=data.shape, dtype="f4")[:] = data
+    data = np.linspace(0, 255, 600).astype("u1").reshape(20, 30)
+    root.create_array("a/image", shape=data.shape, dtype="u1")[:] = data
     widget = root.viewer()
     try:
         bundle, _ = widget._repr_mimebundle_()
@@ -271,11 +271,13 @@ def test_a_widget_leaves_a_picture_in_a_notebook_that_is_exported() -> None:
         widget.close()
     assert "application/vnd.jupyter.widget-view+json" in bundle
     with image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))) as opened:
-        found = np.asarray(opened.convert("L"))
-    assert found.shape == data.shape
-    # From black to white, as the values grow.
-    assert (found.reshape(-1)[0], found.reshape(-1)[-1]) == (0, 255)
-    assert (np.diff(found.reshape(-1).astype(int)) >= 0).all()
+        found = np.asarray(opened.convert("RGB"))
+    assert found.shape == (*data.shape, 3)
+    # From the first to the last colour of viridis, and equal values have equal colours.
+    assert (found[0, 0].tolist(), found[-1, -1].tolist()) == ([68, 1, 84], [253, 231, 36])
+    pairs = zip(data.reshape(-1).tolist(), found.reshape(-1, 3).tolist(), strict=True)
+    colours = {(value, tuple(pixel)) for value, pixel in pairs}
+    assert len(colours) == len(np.unique(data))
     alone = zarr.zeros((5,), dtype="f4").viewer()
     try:
         assert "image/png" not in alone._repr_mimebundle_()[0]

@@ -159,6 +159,8 @@ def test_an_array_without_an_element_says_so(
     group.create_array("none", shape=shape, dtype="f4")
     screen.page.goto(viewing(group).address(f"path=none&as={look}"))
     screen.wait_text(".quality", "the array has no element")
+    # Facts are asked for after the picture.
+    screen.page.wait_for_timeout(600)
     assert screen.page.locator(".notice").count() == 0
 
 

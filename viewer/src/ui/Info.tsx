@@ -23,7 +23,7 @@ export function Info({ viewer }: { viewer: Viewer }) {
       <RegionBox viewer={viewer} />
       <SeriesBox viewer={viewer} />
       <ProfileBox viewer={viewer} />
-      {same?.picture && same.tileType && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
+      {same?.picture && same.tileType && !same.isEmpty && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
       <Facts node={node} />
       {same?.picture && <Chunk viewer={viewer} pane={same} />}
       <Attributes key={`a${node.path}`} node={node} />

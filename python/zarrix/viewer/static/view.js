@@ -8854,7 +8854,7 @@ function Info({ viewer }) {
     /* @__PURE__ */ a4(RegionBox, { viewer }),
     /* @__PURE__ */ a4(SeriesBox, { viewer }),
     /* @__PURE__ */ a4(ProfileBox, { viewer }),
-    same?.picture && same.tileType && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
+    same?.picture && same.tileType && !same.isEmpty && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
     /* @__PURE__ */ a4(Facts, { node }),
     same?.picture && /* @__PURE__ */ a4(Chunk, { viewer, pane: same }),
     /* @__PURE__ */ a4(Attributes, { node }, `a${node.path}`),
