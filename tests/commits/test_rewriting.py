@@ -171,6 +171,39 @@ def test_what_others_write_during_the_block_is_carried_or_a_conflict(path: Path)
     assert np.array_equal(zarr.open_group(path)["a"][:], before)
 
 
+def test_what_others_write_to_old_folders_of_chunks_is_carried(tmp_path: Path) -> None:
+    # A folder that has not changed since its names were listed is not listed again.
+    path = tmp_path / "x.zarr"
+    z = zarr.open_group(path, mode="w", zarr_format=3).create_array(
+        "a", shape=(40, 6), chunks=(1, 2), dtype="i4", fill_value=0, compressors=None
+    )
+    z[:, :4] = 1
+    zarr.consolidate_metadata(path)
+    folder = path / "a" / "c"
+    wanted = z[:]
+    elsewhere = tmp_path / "other"
+    elsewhere.write_bytes((folder / "3/0").read_bytes())
+    (folder / "39/2").symlink_to(elsewhere)
+    wanted[39, 4:] = 1
+    # File systems tell two times apart that are several milliseconds from each other.
+    time.sleep(0.1)
+    with zarr.commit(path) as root:
+        root["a"][0] = 7
+        wanted[0] = 7
+        time.sleep(0.1)
+        # A name that was not there, a value that is replaced, and one that is gone.
+        z[5, 4:] = wanted[5, 4:] = 2
+        z[6, :2] = wanted[6, :2] = 3
+        (folder / "8/1").unlink()
+        # A folder that goes, and what a link leads to.
+        for file in (folder / "9").iterdir():
+            file.unlink()
+        (folder / "9").rmdir()
+        elsewhere.write_bytes(np.array([[8, 9]], "i4").tobytes())
+    wanted[8, 2:4], wanted[9], wanted[39, 4:] = 0, 0, (8, 9)
+    np.testing.assert_array_equal(zarr.open_group(path)["a"][:], wanted)
+
+
 def test_a_smaller_shape_another_layout_and_a_deletion_are_part_of_a_commit(path: Path) -> None:
     before = zarr.open_group(path)["a"]
     with zarr.commit(path) as root:

@@ -8,11 +8,13 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use crate::carrier::{Carrier, Carry};
 use crate::error::{Result, StoreError};
 use crate::files::paths::{directory_of, make_parents, resolve};
+use crate::generation::Generation;
 use crate::key_space::KeySpace;
 use crate::local::carry;
 use crate::store::{Durability, below};
@@ -32,6 +34,9 @@ pub struct CarriedSpace {
     durability: Durability,
     /// By the numbers of a chunk, such as `0/1`: the file that was carried, and the one it became.
     marks: Mutex<HashMap<String, (Mark, Mark)>>,
+    /// By directory: its version when it was listed, and the directories that were in it. One that
+    /// still has this version has the same names.
+    listed: Mutex<HashMap<String, (Generation, Vec<String>)>>,
 }
 
 impl CarriedSpace {
@@ -45,7 +50,8 @@ impl CarriedSpace {
     ) -> Self {
         let ((source, from), (dest, to)) = (source, dest);
         let (source, dest) = (resolve(source), resolve(dest));
-        Self { source, dest, from, to, carrier, durability, marks: Mutex::default() }
+        let (marks, listed) = Default::default();
+        Self { source, dest, from, to, carrier, durability, marks, listed }
     }
 
     /// The directory that a listing begins with, relative to the source, and how many levels of
@@ -56,19 +62,45 @@ impl CarriedSpace {
     }
 
     /// The names in a directory: directories of chunks above the last level, and in that the
-    /// numbers of chunks.
+    /// numbers of chunks. If names in a directory of the last level have not changed since it was
+    /// listed before, it has none: [`others`](Self::others) has them.
     pub fn enter(&self, directory: &str, levels: usize) -> Result<Vec<String>> {
         let path = self.source.join(directory);
         let failed = |source| failed("list", &path, source);
-        let mut found = Vec::new();
-        let listed = match unless_absent(fs::read_dir(&path)) {
+        let now = SystemTime::now();
+        let status = c_name(path.as_os_str()).and_then(|path| unless_absent(sys::status_at(&path)));
+        let Some(status) = status.map_err(failed)? else { return Ok(Vec::new()) };
+        // None if a change could still come in the same tick of the clock.
+        let version = status.version(now);
+        if let Some(version) = version
+            && let Some((_, inside)) = self.listed().get(directory).filter(|old| old.0 == version)
+        {
+            return Ok(inside.clone());
+        }
+        let (found, has_links) = self.list(directory, &path, levels).map_err(failed)?;
+        // What a link leads to changes without its directory.
+        if let Some(version) = version.filter(|_| !has_links) {
+            let inside = if levels > 1 { found.clone() } else { Vec::new() };
+            self.listed().insert(directory.to_owned(), (version, inside));
+        }
+        Ok(found)
+    }
+
+    fn listed(&self) -> MutexGuard<'_, HashMap<String, (Generation, Vec<String>)>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is in a directory, and whether symbolic links are.
+    fn list(&self, directory: &str, path: &Path, levels: usize) -> io::Result<(Vec<String>, bool)> {
+        let (mut found, mut has_links) = (Vec::new(), false);
+        let listed = match unless_absent(fs::read_dir(path)) {
             // A file has the name of the directory.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => None,
-            listed => listed.map_err(failed)?,
+            listed => listed?,
         };
-        let Some(listed) = listed else { return Ok(found) };
+        let Some(listed) = listed else { return Ok((found, has_links)) };
         for entry in listed {
-            let entry = entry.map_err(failed)?;
+            let entry = entry?;
             let Some(name) = entry.file_name().into_string().ok() else { continue };
             let key = below(directory, &name);
             let numbers = self.from.numbers(&key);
@@ -78,14 +110,10 @@ impl CarriedSpace {
             if levels <= 1 && numbers.is_none() {
                 continue;
             }
-            let Some(mut kind) = unless_absent(entry.file_type()).map_err(failed)? else {
-                continue;
-            };
+            let Some(mut kind) = unless_absent(entry.file_type())? else { continue };
             if kind.is_symlink() {
-                let Some(status) = unless_absent(fs::metadata(entry.path())).map_err(failed)?
-                else {
-                    continue;
-                };
+                has_links = true;
+                let Some(status) = unless_absent(fs::metadata(entry.path()))? else { continue };
                 kind = status.file_type();
             }
             match numbers {
@@ -94,7 +122,7 @@ impl CarriedSpace {
                 _ => {}
             }
         }
-        Ok(found)
+        Ok((found, has_links))
     }
 
     fn names(&self, numbers: &str) -> io::Result<(CString, CString)> {
