@@ -927,8 +927,12 @@ def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> npt.NDArr
     freed within the last second.
     """
 
-def heads_of(paths: Sequence[str | PathLike[str]], most: int) -> list[bytes]:
-    """The first bytes of regular files, at most ``most`` of each, read on all threads."""
+def heads_of(
+    paths: Sequence[str | PathLike[str]], most: int, known: bytes = b""
+) -> list[bytes | None]:
+    """The first bytes of regular files, at most ``most`` of each, read on all threads; None for
+    files that begin with those that are ``known``.
+    """
 
 def versions_of(
     paths: Sequence[str | PathLike[str]], *, follows: bool = True

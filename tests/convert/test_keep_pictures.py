@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix.convert._picture_files import picture_header, picture_headers
 from zarrix.errors import ConversionError
 
 Image = pytest.importorskip("PIL.Image")
@@ -96,6 +97,21 @@ def test_sizes_that_differ_are_named(tmp_path):
     Image.fromarray(photograph(9, 50)).save(tmp_path / "photos" / "odd.jpg")
     with pytest.raises(ConversionError, match="differ"):
         zarr.import_(tmp_path / "photos", tmp_path / "p.zarr", keep_chunks=True)
+
+
+def test_headers_of_many_files_are_those_of_each_alone(tmp_path):
+    # Files that begin with the bytes of the first one are not looked at any further.
+    write_folder(tmp_path / "a", 20)
+    write_folder(tmp_path / "b", 10, quality=80, progressive=False)
+    first = (tmp_path / "b" / "photo 0.jpg").read_bytes()
+    size = first.index(b"\xff\xc0")
+    for n, cut in enumerate((0, 1, size, size + 5, size + 8, size + 9, size + 10, len(first))):
+        (tmp_path / "b" / f"cut {n}.jpg").write_bytes(first[:cut])
+    Image.fromarray(photograph(3, 50)).save(tmp_path / "b" / "odd.jpg", quality=80)
+    Image.fromarray(photograph(3)).save(tmp_path / "b" / "other.png")
+    files = sorted(str(path) for folder in "ab" for path in (tmp_path / folder).iterdir())
+    for order in (files, files[::-1], files[20:]):
+        assert picture_headers(order) == [picture_header(one) for one in order]
 
 
 def test_a_picture_of_one_row_and_other_formats_are_encoded_anew(tmp_path):

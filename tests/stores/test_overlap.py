@@ -285,9 +285,9 @@ def test_many_files_overlap_as_each_alone_does(tmp_path: Path) -> None:
         tmp_path / "again" / "7.jpg" / "x", tmp_path / "again",
     ]  # fmt: skip
 
-    def refused(dest: Path, files: list[str]) -> bool:
+    def refused(dest: Path, files: list[str], plain: frozenset[str] = frozenset()) -> bool:
         try:
-            refuse_overlap("import", str(dest), files)
+            refuse_overlap("import", str(dest), files, plain=plain)
         except errors.OverlapError:
             return True
         return False
@@ -297,5 +297,7 @@ def test_many_files_overlap_as_each_alone_does(tmp_path: Path) -> None:
         for name, files in sources.items():
             alone = any(refused(dest, [one]) for one in files)
             assert refused(dest, files) == alone, (dest, name)
+            plain = frozenset(one for one in files if os.path.isfile(one) and name != "links")
+            assert refused(dest, files, plain) == alone, (dest, name)
             outcomes.add(alone)
     assert outcomes == {True, False}

@@ -13,16 +13,18 @@ use crate::signals::Signals;
 type VersionRow<'py> = (u64, Bound<'py, PyInt>, Bound<'py, PyInt>, bool);
 
 #[pyfunction]
+#[pyo3(signature = (paths, most, known = Vec::new()))]
 pub fn heads_of<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
     most: usize,
-) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    known: Vec<u8>,
+) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
     let signals = Signals::default();
     let heads = py
-        .detach(|| zarrix_engine::heads_of(&paths, most, &|| signals.interrupt()))
+        .detach(|| zarrix_engine::heads_of(&paths, most, &known, &|| signals.interrupt()))
         .map_err(|error| signals.raise_store(py, &error))?;
-    heads.iter().map(|head| bytes_of(py, head)).collect()
+    heads.iter().map(|head| head.as_ref().map(|head| bytes_of(py, head)).transpose()).collect()
 }
 
 #[pyfunction]

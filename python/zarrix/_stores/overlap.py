@@ -15,7 +15,7 @@ a deletion removes a link, and not what it leads to.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from zarrix._engine import versions_of
@@ -65,7 +65,12 @@ def relation(store: Any, path: str, other_store: Any, other_path: str = "") -> R
 
 
 def refuse_overlap(
-    doing: str, written: Named, kept: Iterable[Named], *, allowed: Iterable[Relation] = ()
+    doing: str,
+    written: Named,
+    kept: Iterable[Named],
+    *,
+    allowed: Iterable[Relation] = (),
+    plain: Collection[str] = (),
 ) -> None:
     """Raise an error if a destination overlaps what has to stay.
 
@@ -83,6 +88,8 @@ def refuse_overlap(
         What has to stay: the sources.
     allowed : iterable of str
         Relations of ``written`` to each of ``kept`` that are allowed, besides ``"apart"``.
+    plain : collection of str
+        Those of ``kept`` that the caller knows to be regular files, and no symbolic links.
 
     Raises
     ------
@@ -101,7 +108,7 @@ def refuse_overlap(
     """
     accepted = {"apart", *allowed}
     sites = [*_all_sites(written)]
-    for one in _near(sites, kept):
+    for one in _near(sites, kept, plain):
         found = _relation(sites, [*_all_sites(one)])
         if found not in accepted:
             raise OverlapError(
@@ -110,7 +117,9 @@ def refuse_overlap(
             )
 
 
-def _near(sites: Sequence[Site], sources: Iterable[Named]) -> Iterator[Named]:
+def _near(
+    sites: Sequence[Site], sources: Iterable[Named], plain: Collection[str]
+) -> Iterator[Named]:
     """The sources that can overlap: many files are compared by their folders first."""
     every = [*sources]
     files = [one for one in every if isinstance(one, str) and os.path.isabs(one)]
@@ -118,9 +127,11 @@ def _near(sites: Sequence[Site], sources: Iterable[Named]) -> Iterator[Named]:
         yield from every
         return
     names_in: dict[str, frozenset[str] | None] = {}
-    links = dict(zip(files, versions_of(files, follows=False), strict=True))
+    asked = [one for one in files if one not in plain]
+    found = zip(asked, versions_of(asked, follows=False), strict=True)
+    regular = {one for one, version in found if version is not None and version[3]}
     for one in every:
-        if isinstance(one, str) and (version := links.get(one)) is not None and version[3]:
+        if isinstance(one, str) and (one in plain or one in regular):
             folder, _, name = one.rpartition(os.sep)
             if folder not in names_in:
                 names_in[folder] = _names_towards(sites, folder or os.sep)

@@ -12,7 +12,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from zarrix._errors import ContainsArrayError, ConversionError
@@ -76,9 +76,11 @@ class Destination:
         self._overwrite, self._resume = overwrite, resume
         self.into = into and nodes.find(self.store, self.path) is not None
 
-    def refuse_overlap(self, sources: Iterable[str]) -> None:
-        """Raise `OverlapError` if a source lies in the destination, or around it."""
-        refuse_overlap("import", (self.store, self.path), sources)
+    def refuse_overlap(self, sources: Iterable[str], plain: Collection[str]) -> None:
+        """Raise `OverlapError` if a source lies in the destination, or around it; those that are
+        ``plain`` are no symbolic links.
+        """
+        refuse_overlap("import", (self.store, self.path), sources, plain=plain)
 
     def begin(self, asked: Mapping[str, Any]) -> bool:
         """Claim the path; return whether chunks of an earlier call may be there.

@@ -17,7 +17,7 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.parts import FileParts
-from zarrix.convert._source import Encoded, Part, names_below
+from zarrix.convert._source import Encoded, Part, folders_of, names_below
 
 __all__ = ["all_in_file", "key_in", "kept_options", "store_parts"]
 
@@ -109,27 +109,27 @@ def all_in_file(
 
 def _copy_files(
     encoded: Encoded, array: Any, store: Store, stored: Collection[tuple[int, ...]]
-) -> bool:
-    """Copy files that are chunks by the engine; False if chunks are not files, or if a file has a
-    name that is not a key.
+) -> int | None:
+    """Copy files that are chunks by the engine, and return their bytes; None if chunks are not
+    files, or if a file has a name that is not a key.
     """
     if not encoded.files:
-        return False
+        return None
     paths = [path for _, path in encoded.files]
-    folder = os.path.commonpath({os.path.abspath(one) for one in {*map(os.path.dirname, paths)}})
+    folder = os.path.commonpath({*map(os.path.abspath, folders_of(paths))})
     names = names_below(folder, paths)
     if os.sep != "/":
         names = [name.replace(os.sep, "/") for name in names]
     if any(name.endswith(".partial") or "\\" in name or not _is_text(name) for name in names):
-        return False
+        return None
     found = zip(names, encoded.files, strict=True)
     key_at = keys_in(array)
     pairs = [(name, key_at(at)) for name, (at, _) in found if at not in stored]
     source = LocalStore(folder, read_only=True)
-    made = sum(count for count, _ in copied(source, store, pairs, _WORKERS, locks=False))
-    if made != len(pairs):
-        raise ConversionError(f"{folder}: {len(pairs) - made} files are gone")
-    return True
+    done = [*copied(source, store, pairs, _WORKERS, locks=False)]
+    if gone := len(pairs) - sum(count for count, _ in done):
+        raise ConversionError(f"{folder}: {gone} files are gone")
+    return sum(nbytes for _, nbytes in done)
 
 
 def _is_text(name: str) -> bool:
@@ -137,21 +137,26 @@ def _is_text(name: str) -> bool:
     return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]) -> None:
-    """Store all chunks but those that are stored; several are in flight at once.
+def store_parts(
+    encoded: Encoded, array: Any, store: Store, stored: set[tuple[int, ...]]
+) -> int | None:
+    """Store all chunks but those that are stored, several at once; return their bytes if they are
+    known.
 
     To files and memory, the engine copies them. Otherwise chunks that lie beside each other in the
     file are read at once, into memory that is used again: the pages of new memory would cost more
     than the copy.
     """
-    if store._engine.is_inline and _copy_files(encoded, array, store, stored):
-        return
+    if store._engine.is_inline:
+        nbytes = _copy_files(encoded, array, store, stored)
+        if nbytes is not None:
+            return nbytes
     whole = all_in_file(encoded, array, stored) if store._engine.is_inline else None
     if whole is not None:
         # Values of the store, not updates of an array: no lock, as where they are set one by one.
         for _ in copied(whole, store, [(key, key) for key in whole], _WORKERS, locks=False):
             pass
-        return
+        return None
     local = threading.local()
 
     def put(batch: list[Part]) -> None:
@@ -181,6 +186,7 @@ def store_parts(encoded: Encoded, array: Any, store: Store, stored: set[tuple[in
             for future in ended:
                 future.result()
                 running.update(threads.submit(put, one) for one in islice(waiting, 1))
+    return None
 
 
 def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:

@@ -21,6 +21,7 @@ from zarrix.convert._source import (
     Region,
     Source,
     SourceArray,
+    folders_of,
     identities_of,
     identity_of,
     names_below,
@@ -94,27 +95,34 @@ def open_listed(files: list[str], *, channels: str = "last") -> Source:
     if channels not in ("first", "last"):
         raise ConversionError("channels is 'first' or 'last'")
     identity = []
-    for path, known in zip(files, identities_of(files), strict=True):
+    found, plain = identities_of(files)
+    for path, known in zip(files, found, strict=True):
         if known is None:
             # It says what is there instead.
             OpenFile(path).close()
             raise ConversionError(f"{path} has changed while it was read")
         identity.append(known)
-    folders = {os.path.dirname(path) for path, *_ in identity}
+    folders = folders_of(path for path, *_ in identity)
     source = _stacked(files, os.path.commonpath(folders), channels)
-    source.identity = identity
+    source.identity, source.plain = identity, plain
     return source
 
 
 def _stacked(files: list[str], path: str, channels: str) -> Source:
     """An array of all files, and their names below ``path``."""
     headers = picture_headers(files)
-    found = [_kind_of(one, header) for one, header in zip(files, headers, strict=True)]
-    odd = [one for one, kind in zip(files, found, strict=True) if kind != found[0]]
+    first, header = _kind_of(files[0], headers[0]), headers[0]
+    # Files of one program have one header.
+    others = [
+        (path, _kind_of(path, one))
+        for path, one in zip(files, headers, strict=True)
+        if one is None or one is not header
+    ]
+    odd = [path for path, kind in others if kind != first]
     if odd:
         raise ConversionError(
-            f"{path}: {len(odd)} images differ from {os.path.basename(files[0])} ({found[0][0]} of "
-            f"{found[0][1]}), the first is {os.path.basename(odd[0])}; import images of one kind"
+            f"{path}: {len(odd)} images differ from {os.path.basename(files[0])} ({first[0]} of "
+            f"{first[1]}), the first is {os.path.basename(odd[0])}; import images of one kind"
         )
     source = Source(path, {}, {"": {}})
     indexed = headers[0] is None and _is_indexed(files[0])
@@ -255,7 +263,7 @@ def _frames(
         chunks[0 if first else 2] = shape[2]
     pictures = None
     header = headers[0]
-    if header is not None and not first and all(one == header for one in headers):
+    if header is not None and not first and all(one is header or one == header for one in headers):
         pictures = as_chunks(files, header, stacked=stacked)
     return SourceArray(
         extent, dtype, read,

@@ -174,8 +174,8 @@ def import_(
     verify : {'none', 'sample', 'full'}
         Read what was stored again and compare it with what the library of the format reads: 1 % of
         the regions of each array and at least 8, or all. Files that are kept as chunks are
-        compared byte for byte and decoded, and one in ten of them, at least 8, is also decoded by
-        the library.
+        compared byte for byte, and one in ten of them, at least 8, is decoded here and by the
+        library.
     into : bool
         Add to the group that exists. An array that it has already, of the same shape and dtype,
         keeps its chunks, codecs and attributes, and gets the elements of the source; they are
@@ -248,7 +248,7 @@ def import_(
         name = versions[0][0] if len(versions) == 1 else opened.name
         result = Conversion(name, nodes.describe(found.store, found.path))
         job.describe(result, dry_run)
-        found.refuse_overlap([seen[0] for seen in opened.identity])
+        found.refuse_overlap([seen[0] for seen in opened.identity], opened.plain)
         if not dry_run:
             identity = versions or opened.identity
             resumed = found.begin({"source": identity, "with": opened.asked, **asked})

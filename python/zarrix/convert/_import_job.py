@@ -258,12 +258,15 @@ class ImportJob:
         tell(0, total)
         decoded = {name: self._source.arrays[name] for name in work}
         read = _readers(self._source, decoded, steps)
+        known: dict[str, int] = {}
         for name, one in [*self._source.arrays.items()]:
             stored: set[tuple[int, ...]] = set()
             if resumed and name not in self._there:
                 stored = {tuple(coords) for _, coords in io_of(self._arrays[name]).stored_chunks()}
             if self._keeps[name] and one.keepable is not None:
-                store_parts(one.keepable, self._arrays[name], self._dest.store, stored)
+                nbytes = store_parts(one.keepable, self._arrays[name], self._dest.store, stored)
+                if nbytes is not None and not stored:
+                    known[name] = nbytes
                 result.done += 1
                 tell(result.done + result.kept, total)
                 continue
@@ -276,12 +279,20 @@ class ImportJob:
                 if not self._source.groups or name in self._there:
                     raise
                 self._drop(name, error, result)
-        result.stored_bytes = sum(int(one.nbytes_stored) for one in self._arrays.values())
+        result.stored_bytes = sum(self._stored(name, known.get(name)) for name in self._arrays)
         for name, largest in self._errors.items():
             result.notes.append(
                 f"{name or 'the array'}: values are rounded by at most "
                 f"{self._asked['max_error']:g}; the largest error is {largest:.3g}"
             )
+
+    def _stored(self, name: str, chunks: int | None) -> int:
+        """The stored bytes of an array; those of its ``chunks`` are asked for if they are None."""
+        array = self._arrays[name]
+        if chunks is None:
+            return int(array.nbytes_stored)
+        documents = self._dest.documents
+        return chunks + int(documents._engine.size_prefix(documents.engine_path(array.path)))
 
     def _copy_region(
         self,

@@ -57,18 +57,19 @@ def picture_headers(paths: Sequence[str]) -> list[PictureHeader | None]:
     """The header of each of many files, whose first bytes are read on all threads."""
     headers: list[PictureHeader | None] = []
     # Files of one program begin with the same bytes, up to which a header was understood.
-    known, last = b"", None
-    for begin in range(0, len(paths), _AT_ONCE):
-        some = paths[begin : begin + _AT_ONCE]
-        for path, data in zip(some, heads_of(some, _FIRST), strict=True):
-            if last is not None and data.startswith(known):
-                headers.append(last)
+    last: tuple[PictureHeader | None, bytes] = None, b""
+    while len(headers) < len(paths):
+        header, known = last
+        some = paths[len(headers) : len(headers) + (_AT_ONCE if headers else 1)]
+        for path, data in zip(some, heads_of(some, _FIRST, known), strict=True):
+            if data is None:
+                headers.append(header)
                 continue
             reader = _READERS.get(data[:2])
             found = None if reader is None else reader(data)
             if found is not None and min(found[0].shape[:2]) > 1:
-                last, known = found[0], data[: found[1]]
-                headers.append(last)
+                last = found[0], data[: found[1]]
+                headers.append(found[0])
             else:
                 # What is asked for may lie behind the first bytes.
                 headers.append(None if reader is None else picture_header(path))

@@ -34,6 +34,7 @@ __all__ = [
     "SourceArray",
     "UnkeptError",
     "absolute",
+    "folders_of",
     "identities_of",
     "identity_of",
     "natural",
@@ -193,6 +194,8 @@ class Source:
     identity : list
         Of every file and folder that the values depend on: what `identity_of` says when it is
         opened.
+    plain : frozenset of str
+        The files of ``identity`` that were found to be no symbolic links.
     asked : object
         What else the values depend on, such as the sidecar of a raw file.
     """
@@ -203,6 +206,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     identity: list[list[Any]] = field(default_factory=list)
+    plain: frozenset[str] = frozenset()
     asked: Any = None
     close: Callable[[], None] = lambda: None
 
@@ -272,14 +276,19 @@ def identity_of(path: str | os.PathLike[str], depth: int | None = None) -> list[
     return [shown, digest.hexdigest(), depth]
 
 
-def identities_of(paths: Sequence[str]) -> list[list[Any] | None]:
-    """What `identity_of` says of each of many files, in one call; None for those that are not there
-    or not regular files.
+def identities_of(paths: Sequence[str]) -> tuple[list[list[Any] | None], frozenset[str]]:
+    """What `identity_of` says of each of many files, in one call, and those that are no links; None
+    for those that are not there or not regular files.
     """
-    return [
+    versions, every = _versions(paths, follows=False), absolute(paths)
+    links = [n for n, found in enumerate(versions) if found is not None and not found[3]]
+    for n, found in zip(links, _versions([paths[n] for n in links]), strict=True):
+        versions[n] = found
+    identities = [
         [path, *found[:3]] if found is not None and found[3] else None
-        for path, found in zip(absolute(paths), _versions(paths), strict=True)
+        for path, found in zip(every, versions, strict=True)
     ]
+    return identities, frozenset(every).difference([every[n] for n in links])
 
 
 def _versions(
@@ -304,6 +313,14 @@ def _versions(
 def absolute(files: Iterable[str]) -> list[str]:
     """The absolute paths of files; their folders are looked up once."""
     return _from_folders(files, lambda folder: os.path.join(os.path.abspath(folder), ""))
+
+
+def folders_of(files: Iterable[str]) -> set[str]:
+    """The folders of files, as they are named."""
+    if os.altsep is not None:
+        return {os.path.dirname(one) for one in files}
+    parts = (one.rpartition(os.sep) for one in files)
+    return {above or between for above, between, _ in parts}
 
 
 def names_below(folder: str, files: Iterable[str]) -> list[str]:

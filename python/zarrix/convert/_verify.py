@@ -80,8 +80,8 @@ def verify_files(
 ) -> None:
     """Compare chunks that are files with them, several at once.
 
-    Each file that is looked at is compared byte for byte and decoded; of a sample, at least 8 and
-    one in ten are decoded by the library of the format, too, which takes longer than all else.
+    Each file that is looked at is compared byte for byte. Of a sample, at least 8 and one in ten
+    are decoded by the engine and by the library of the format, which takes longer than all else.
 
     Raises
     ------
@@ -99,8 +99,9 @@ def verify_files(
             same = file.read() == array.chunk_store.get(key_at(at))
         if not same:
             raise _differs(shown, region)
-        stored = array[region]
-        if number % step == 0 and not _same(stored, _by_library(shown, source_array.read, region)):
+        if number % step:
+            return
+        if not _same(array[region], _by_library(shown, source_array.read, region)):
             raise _differs(shown, region)
 
     with ThreadPoolExecutor(_THREADS) as threads:

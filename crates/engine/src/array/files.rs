@@ -12,10 +12,16 @@ use crate::threads::pool;
 /// The files that a thread looks at for each task that it takes.
 const MANY: usize = 64;
 
-/// The first bytes of each file, at most `most`; the first failure is returned.
-pub fn heads_of(paths: &[PathBuf], most: usize, interrupt: Interrupt<'_>) -> Result<Vec<Vec<u8>>> {
-    let heads = each(paths, interrupt, |path| Ok(head_of(path, most)?))?;
-    Ok(heads.into_iter().flatten().collect())
+/// The first bytes of each file, at most `most`, and `None` for files that begin with those that
+/// are `known`; the first failure is returned.
+pub fn heads_of(
+    paths: &[PathBuf],
+    most: usize,
+    known: &[u8],
+    interrupt: Interrupt<'_>,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let heads = each(paths, interrupt, |path| Ok(head_of(path, most, known)?))?;
+    Ok(heads.into_iter().map(Option::flatten).collect())
 }
 
 /// The version of each file, or of a link itself unless it `follows`; `None` for missing ones.

@@ -18,11 +18,11 @@ pub struct FileVersion {
     pub is_file: bool,
 }
 
-/// The first bytes of a file, at most `most`.
+/// The first bytes of a file, at most `most`; `None` if it begins with those that are `known`.
 ///
 /// # Errors
 /// There is none, or it is not a regular file.
-pub fn head_of(path: &Path, most: usize) -> Result<Vec<u8>> {
+pub fn head_of(path: &Path, most: usize, known: &[u8]) -> Result<Option<Vec<u8>>> {
     let read = || {
         let file = sys::open(&sys::c_name(path.as_os_str())?, sys::READ)?;
         if !sys::status_of(&file)?.is_file() {
@@ -30,9 +30,19 @@ pub fn head_of(path: &Path, most: usize) -> Result<Vec<u8>> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         let mut head = Vec::new();
-        head.try_reserve_exact(most).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        sys::append(&file, 0, most, &mut head)?;
-        Ok(head)
+        head.try_reserve_exact(known.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut read = sys::append(&file, 0, known.len().min(most), &mut head)?;
+        if read > 0 && head == known {
+            return Ok(None);
+        }
+        head.try_reserve_exact(most - read).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        while read < most {
+            match sys::append(&file, read as u64, most - read, &mut head)? {
+                0 => break,
+                more => read += more,
+            }
+        }
+        Ok(Some(head))
     };
     read().map_err(|source| failed("read", path, source))
 }
