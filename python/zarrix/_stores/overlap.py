@@ -89,7 +89,7 @@ def refuse_overlap(
     allowed : iterable of str
         Relations of ``written`` to each of ``kept`` that are allowed, besides ``"apart"``.
     plain : collection of str
-        Those of ``kept`` that the caller knows to be regular files, and no symbolic links.
+        Those of ``kept`` that the caller knows to be regular files, and not symbolic links.
 
     Raises
     ------

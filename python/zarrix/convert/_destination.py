@@ -77,8 +77,9 @@ class Destination:
         self.into = into and nodes.find(self.store, self.path) is not None
 
     def refuse_overlap(self, sources: Iterable[str], plain: Collection[str]) -> None:
-        """Raise `OverlapError` if a source lies in the destination, or around it; those that are
-        ``plain`` are no symbolic links.
+        """Raise `OverlapError` if a source lies in the destination, or around it.
+
+        The ``plain`` ones are not symbolic links.
         """
         refuse_overlap("import", (self.store, self.path), sources, plain=plain)
 

@@ -195,7 +195,7 @@ class Source:
         Of every file and folder that the values depend on: what `identity_of` says when it is
         opened.
     plain : frozenset of str
-        The files of ``identity`` that were found to be no symbolic links.
+        The files of ``identity`` that were found to be regular files, and not symbolic links.
     asked : object
         What else the values depend on, such as the sidecar of a raw file.
     """
@@ -277,8 +277,8 @@ def identity_of(path: str | os.PathLike[str], depth: int | None = None) -> list[
 
 
 def identities_of(paths: Sequence[str]) -> tuple[list[list[Any] | None], frozenset[str]]:
-    """What `identity_of` says of each of many files, in one call, and those that are no links; None
-    for those that are not there or not regular files.
+    """What `identity_of` says of each of many files, in one call; None for those that are not there
+    or not regular files. The second result is the files that are not symbolic links.
     """
     versions, every = _versions(paths, follows=False), absolute(paths)
     links = [n for n, found in enumerate(versions) if found is not None and not found[3]]

@@ -80,8 +80,8 @@ def verify_files(
 ) -> None:
     """Compare chunks that are files with them, several at once.
 
-    Each file that is looked at is compared byte for byte. Of a sample, at least 8 and one in ten
-    are decoded by the engine and by the library of the format, which takes longer than all else.
+    Each file that is looked at is compared byte for byte. In a sample, one file in ten, and at
+    least 8, is decoded by the engine and by the library of the format, which take longest.
 
     Raises
     ------
