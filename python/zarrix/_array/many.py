@@ -14,7 +14,7 @@ from zarrix._array.boxes import BoxesIO
 from zarrix._array.conversion import conversion_of
 from zarrix._array.create import array
 from zarrix._array.device_out import host_memory, is_on_device
-from zarrix._errors import ArrayNotFoundError, ChunksMovedError, suggestion
+from zarrix._errors import ArrayNotFoundError, suggestion
 from zarrix._runtime.signatures import takes
 from zarrix._selection import windows
 from zarrix._selection.values import as_out, fill_element

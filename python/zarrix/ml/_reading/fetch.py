@@ -181,10 +181,8 @@ def fetch(
                     numbers.append(number)
         elif isinstance(array, CSR):
             sparse.append(number)
-        elif isinstance(array, Files):
-            _read_files(entry, number, tolerate, threads)
         else:
-            _read_alone(entry, cancel)
+            _read_outside(entry, number, cancel, tolerate, threads)
         if planned is not None:
             counts.append(len(native))
     if sparse:
@@ -199,6 +197,20 @@ def fetch(
         if tolerate is not None:
             first = parts[place].first if place in parts else 0
             tolerate(Damage(numbers[place], first + window, key, error))
+
+
+def _read_outside(
+    entry: Entry,
+    number: int,
+    cancel: Cancel | None,
+    tolerate: Callable[[Damage], None] | None,
+    threads: int,
+) -> None:
+    """Fill the out of an entry whose array the engine does not read."""
+    if isinstance(entry.source.array, Files):
+        _read_files(entry, number, tolerate, threads)
+    else:
+        _read_alone(entry, cancel)
 
 
 def _check_changed(entry: Entry) -> None:
