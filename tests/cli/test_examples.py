@@ -22,6 +22,8 @@ EXPECTED = Path(__file__).parent / "expected"
 OF_THE_MACHINE = {"doctor", "bench", "advise", "compare", "snapshot", "versions"}
 # They run until Ctrl-C; tests/viewer runs their examples.
 SERVERS = {"serve", "view"}
+# They run a program of the user's; tests/display/test_trace.py runs one.
+OF_PROGRAMS = {"trace"}
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in SERVERS])
+@pytest.mark.parametrize("verb", sorted({*VERBS} - SERVERS - OF_PROGRAMS))
 def test_the_examples_of_a_verb_print_what_is_expected(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

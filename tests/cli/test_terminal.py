@@ -17,7 +17,7 @@ from zarrix.cli._commands import parser_of
 from zarrix.cli._table import VERBS
 
 # They name no path that must exist.
-_WITHOUT = {"formats", "help", "completion", "doctor", "suggest", "demo"}
+_WITHOUT = {"formats", "help", "completion", "doctor", "suggest", "demo", "trace"}
 WITH_PATH = [verb for verb in VERBS if verb not in _WITHOUT and parser_of(verb)[1].EXAMPLES]
 
 

@@ -173,12 +173,15 @@ def test_the_spans_add_up_and_the_requests_are_those_of_the_store(
     name: str, tmp_path: Path, server: Recorder
 ) -> None:
     case = cases(tmp_path, server)[name]()
-    best = 0.0
-    for _ in range(5):
+    best: float = 0
+    kept: list[object] = []
+    for _ in range(20):
+        # Freeing a result is no part of the call that made it.
+        kept.clear()
         before = Counter(case.counted() if case.counted else {})
         with zarr.trace() as t:
             begun = time.perf_counter()
-            case.call()
+            kept.append(case.call())
             wall = time.perf_counter() - begun
         assert t.left_out == 0
         if case.counted is not None:
@@ -190,7 +193,7 @@ def test_the_spans_add_up_and_the_requests_are_those_of_the_store(
         best = max(best, inside / wall)
         if best >= 0.95:
             break
-    # A thread that the system stops between two steps is not in a span: the best of five.
+    # A thread that the system stops between two steps is not in a span: the best of 20.
     assert best >= 0.95, t.times
 
 
@@ -396,6 +399,10 @@ def test_a_program_is_traced_and_keeps_its_exit_code(tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 1
     assert "KeyError: 'mine'" in ran.stderr
+    program.unlink()
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == f"zarrix: '{program}' does not exist\n"
 
 
 def test_spans_are_given_to_opentelemetry() -> None:

@@ -154,6 +154,7 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
             "Bool": zarr.dtype.Bool(),
         }.get(owner),
         "store": store_of_group() if needs_group else zarr.MemoryStore(),
+        "store_cls": zarr.MemoryStore,
         "source": store_of_group() if name.endswith("copy_store") else grouped["x"],
         "dest": zarr.MemoryStore() if name.endswith("copy_store") else zarr.group(),
         "shape": (3,) if name.endswith("suggest") else 3,

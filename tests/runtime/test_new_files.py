@@ -50,6 +50,7 @@ REASONS = {
     "measure/_compare.py": "files in a temporary folder",
     "ml/_loading/damage.py": "a log of a name that the user gave, which many processes append to",
     "ml/_staging/folder.py": "the folder of a stage: marked, locked, of this user, never a link",
+    "_stores/zip.py": "moves the archive of the user's to the path that the user named",
     "storage.py": "removes what zarr 2's function of that name was told to remove",
     "viewer/_browser.py": "a file in a temporary folder, made with O_EXCL",
 }

@@ -423,4 +423,4 @@ def _close_all() -> None:
         store.close()
 
 
-ZipStore.__module__ = ZipFileStore.__module__ = "zarrix.storage"
+ZipStore.__module__ = "zarrix.storage"

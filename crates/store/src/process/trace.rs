@@ -173,11 +173,15 @@ pub fn now() -> Option<Instant> {
     (OPEN.load(Ordering::Relaxed) != 0).then(Instant::now)
 }
 
-/// A span of this thread; it ends when it is dropped.
+/// A span of this thread, if any trace is open; it ends when it is dropped.
 #[must_use = "the span ends when this is dropped"]
 #[derive(Debug)]
-pub struct OpenSpan<'a> {
-    begun: Option<Instant>,
+pub struct OpenSpan<'a>(Option<TracedSpan<'a>>);
+
+/// A span that has begun. Where there is none, nothing of it is written.
+#[derive(Debug)]
+struct TracedSpan<'a> {
+    at: Instant,
     doing: Doing,
     name: &'static str,
     key: &'a str,
@@ -187,7 +191,13 @@ pub struct OpenSpan<'a> {
 /// A span of this thread from here on.
 #[inline]
 pub fn span<'a>(doing: Doing, name: &'static str, key: &'a str) -> OpenSpan<'a> {
-    OpenSpan { begun: now(), doing, name, key, bytes: 0 }
+    if OPEN.load(Ordering::Relaxed) == 0 { OpenSpan(None) } else { begun(doing, name, key) }
+}
+
+#[cold]
+#[inline(never)]
+fn begun<'a>(doing: Doing, name: &'static str, key: &'a str) -> OpenSpan<'a> {
+    OpenSpan(Some(TracedSpan { at: Instant::now(), doing, name, key, bytes: 0 }))
 }
 
 /// A request to a store from here on, during which this thread waits.
@@ -200,17 +210,27 @@ impl OpenSpan<'_> {
     /// Says how many bytes the request has moved.
     #[inline]
     pub fn moved(&mut self, bytes: usize) {
-        self.bytes = bytes as u64;
+        if let Some(begun) = &mut self.0 {
+            begun.bytes = bytes as u64;
+        }
     }
 }
 
 impl Drop for OpenSpan<'_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(begun) = self.begun {
-            let Self { doing, name, key, bytes, .. } = *self;
-            record((doing, name, key), (begun, begun, Instant::now()), lane(), bytes);
+        if let Some(begun) = &self.0 {
+            begun.end();
         }
+    }
+}
+
+impl TracedSpan<'_> {
+    #[cold]
+    #[inline(never)]
+    fn end(&self) {
+        let times = (self.at, self.at, Instant::now());
+        record((self.doing, self.name, self.key), times, lane(), self.bytes);
     }
 }
 
@@ -252,7 +272,6 @@ impl Alternation {
 }
 
 impl Drop for Alternation {
-    #[inline]
     fn drop(&mut self) {
         if let Some(begun) = self.begun {
             let (middle, end) = (begun + self.first, Instant::now());

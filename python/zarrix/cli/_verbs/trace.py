@@ -40,6 +40,8 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
 
     if arguments.out is not None and not arguments.out.endswith((".html", ".json")):
         raise ValueError(f"--out {arguments.out!r}: a trace is written to NAME.html or NAME.json")
+    if not arguments.module and not os.path.exists(arguments.program):
+        raise FileNotFoundError(f"{arguments.program!r} does not exist")
     trace, code = Trace(arguments.limit), 0
     with trace:
         try:
