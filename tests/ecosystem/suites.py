@@ -130,10 +130,10 @@ SUITES: dict[str, Suite] = {
             "--ignore=tests/benchmarks",
         ),
         sdist="zarr==3.4.2",
-        least=0.72,
+        least=0.86,
         tests=9500,
         ways=("collected",),
-        open=1700,
+        open=200,
     ),
     "cubed": Suite(
         (
