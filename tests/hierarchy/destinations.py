@@ -321,7 +321,7 @@ WITHOUT: dict[str, str] = {
     **dict.fromkeys(
         """
         info ls tree cat stats plan verify digest diff doctor formats bench advise suggest compare
-        help completion view serve
+        help completion view serve trace
         """.split(),  # noqa: SIM905
         READS,
     ),

@@ -177,6 +177,7 @@ WHOLE: dict[str, Callable[[Any], Any]] = {
     "rmdir": lambda root: zarr.storage.rmdir(root.store, "g"),
     "rename": lambda root: zarr.storage.rename(root.store, "g", "h"),
     "overwrite": lambda root: zarr.open_group(root.store, mode="w"),
+    "page": lambda root: root.page(2),
     "tree": lambda root: (str(root.tree()), root.tree()._repr_html_()),
     "info": lambda root: (str(root.info), str(root["g"].info)),
     "info of arrays": lambda root: [str(array.info) for array in _arrays(root)],

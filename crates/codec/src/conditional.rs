@@ -23,6 +23,9 @@ pub(crate) struct Conditional {
     header_bytes: usize,
 }
 
+/// The codecs that a chunk has, and the bytes behind its header.
+type Opened<'a> = (Vec<Arc<dyn Codec>>, &'a [u8]);
+
 impl Conditional {
     /// `codecs` with a header of so many bits; by default, whole bytes with a bit for each.
     pub(crate) fn new(codecs: Vec<Arc<dyn Codec>>, header_bits: Option<usize>) -> Result<Self> {
@@ -38,7 +41,7 @@ impl Conditional {
     }
 
     /// The codecs that a chunk has, and the bytes behind its header.
-    fn opened<'a>(&self, src: &'a [u8]) -> Result<(Vec<Arc<dyn Codec>>, &'a [u8])> {
+    fn opened<'a>(&self, src: &'a [u8]) -> Result<Opened<'a>> {
         let Some((header, rest)) = src.split_at_checked(self.header_bytes) else {
             let reason =
                 format!("{} bytes stored, the header alone has {}", src.len(), self.header_bytes);

@@ -8,7 +8,7 @@ import numpy as np
 
 from zarrix._metadata.arguments import normalize_order
 from zarrix._metadata.literals import Order
-from zarrix._runtime.config import defaults_of_arrays, order_of_arrays
+from zarrix._runtime.config import defaults_of_arrays
 from zarrix._stores.base import Store
 
 __all__ = ["ArrayOptions"]
@@ -60,7 +60,7 @@ class ArrayOptions(NamedTuple):
 
         Later changes of the config do not change an array that is open.
         """
-        pickle, empty, missing = defaults_of_arrays()
+        pickle, empty, missing, default_order = defaults_of_arrays()
         # Unpacked, because asking a named tuple for an attribute takes longer.
         (
             read_only, synchronizer, cache_metadata, cache_attrs, write_empty, meta_array,
@@ -72,7 +72,7 @@ class ArrayOptions(NamedTuple):
         if read_missing is None:
             read_missing = missing
         if order is None:
-            order = order_of_arrays()
+            order = default_order
         if store._is_staged:
             # Other handles of the commit change the documents, too.
             cache_metadata, is_detached = False, True

@@ -108,7 +108,10 @@ class Node(NamedTuple):
 
 def _node(store: Store, key: str, mark: str, document: Any) -> Node:
     if mark == ZARR_JSON:
-        document = without_entries(store, key, bytes(document))
+        document = bytes(document)
+        # Asked here: opening an array calls few functions.
+        if len(document) > config._max_document_bytes:
+            document = without_entries(store, key, document)
         try:
             kind, parsed = v3.kind_and_members(document, key)
         except MetadataError:

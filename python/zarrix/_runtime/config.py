@@ -582,14 +582,15 @@ config = Config()
 _warn_of_variables()
 
 
-def defaults_of_arrays() -> tuple[bool, bool | None, bool]:
-    """``allow_pickle``, ``write_empty_chunks`` and ``read_missing_chunks``, for one call."""
-    return config._allow_pickle, config._write_empty_chunks, config._read_missing_chunks
+def defaults_of_arrays() -> tuple[bool, bool | None, bool, Literal["C", "F"]]:
+    """``allow_pickle``, ``write_empty_chunks``, ``read_missing_chunks`` and the order of arrays."""
+    order: Literal["C", "F"] = "F" if config._others.get(ORDER) == "F" else "C"
+    return config._allow_pickle, config._write_empty_chunks, config._read_missing_chunks, order
 
 
 def order_of_arrays() -> Literal["C", "F"]:
     """``array.order`` of zarr-python, for calls that do not give an order."""
-    return "F" if config._others.get(ORDER) == "F" else "C"
+    return defaults_of_arrays()[3]
 
 
 def limits_of_documents() -> tuple[int, int]:

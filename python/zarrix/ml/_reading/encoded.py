@@ -25,7 +25,7 @@ from zarrix._array.open_array import open_array
 from zarrix._errors import CorruptChunkError
 from zarrix._selection.basic import parse_basic
 from zarrix._selection.values import fill_element
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import ZARR_JSON, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix.ml._reading.blosc_streams import Frame, Stream, streams_of
 
@@ -347,7 +347,7 @@ class _Shard(NamedTuple):
             "codecs": self.codecs,
         }
         store = MemoryStore()
-        store["zarr.json"] = json.dumps(document).encode()
+        store[ZARR_JSON] = json.dumps(document).encode()
         store["/".join(["c", *("0" for _ in shape)])] = stored
         return open_array(store, mode="r")[...]
 

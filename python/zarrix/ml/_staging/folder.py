@@ -25,6 +25,7 @@ from typing import Any
 
 from zarrix._runtime.new_files import make_file
 from zarrix._runtime.system import NOT_INHERITED, lock_file, unlock_file
+from zarrix._stores.keys import ZARR_JSON
 
 __all__ = ["LAYERS", "Folder"]
 
@@ -33,7 +34,7 @@ _NAME = "zarrix-stage"
 _ARRAY = re.compile(r"[0-9a-f]{32}\Z")
 _LAYER = re.compile(r"[0-3]\Z")
 _CHUNK = re.compile(r"c(\.\d+)*\Z")
-_OWN = re.compile(r"(c(\.\d+)*|zarr\.json|array\.json)\Z")
+_OWN = re.compile(rf"(c(\.\d+)*|{re.escape(ZARR_JSON)}|array\.json)\Z")
 _PARTIAL = re.compile(r"[\w.]*\.[0-9a-f]{16}\.partial\Z")
 _BLOCK = 4096
 _PAUSE_S = 0.002

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from zarrix._array.create_array import create_array
 from zarrix._codecs.classes import BloscCodec, BytesCodec, Crc32cCodec, ShardingCodec
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._stores.keys import ZARR_JSON
 from zarrix._stores.memory import MemoryStore
 
 __all__ = ["UnitLayout", "document_of", "layout_of"]
@@ -134,4 +135,4 @@ def document_of(metadata: ArrayMetadata, layout: UnitLayout, codec: str) -> byte
         serializer=serializer,
         chunk_key_encoding={"name": "default", "separator": "."},
     )
-    return bytes(store["zarr.json"])
+    return bytes(store[ZARR_JSON])

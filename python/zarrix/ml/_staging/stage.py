@@ -40,10 +40,13 @@ class Stage:
 
     Examples
     --------
-    >>> import tempfile, numpy as np, zarrix as zarr
+    Values that are younger than a tick of the file system's clock are staged in a later epoch.
+
+    >>> import tempfile, time, numpy as np, zarrix as zarr
     >>> from zarrix import ml
     >>> folder = tempfile.mkdtemp()
     >>> z = zarr.save_array(f"{folder}/x.zarr", np.arange(20).reshape(10, 2), chunks=(5, 2))
+    >>> time.sleep(0.1)
     >>> rows = ml.Rows({"x": zarr.open_array(f"{folder}/x.zarr", mode="r")})
     >>> loader = ml.Loader(rows, 4, frozen=True, stage=ml.Stage(folder, max_bytes="1 MB"))
     >>> sum(len(batch["x"]) for batch in loader)

@@ -20,7 +20,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.nodes import Node
 from zarrix._selection.values import fill_element
 from zarrix._stores.identity import identity
-from zarrix._stores.keys import key_of
+from zarrix._stores.keys import ZARR_JSON, key_of
 from zarrix._stores.local import LocalStore
 from zarrix._stores.memory import MemoryStore
 from zarrix.ml._order.random import Ints
@@ -96,7 +96,7 @@ class StagedArray:
             return opened
         self._folder.open()
         documents = {"array.json": self._about}
-        documents |= {f"{layer}/zarr.json": self._document for layer in range(LAYERS)}
+        documents |= {f"{layer}/{ZARR_JSON}": self._document for layer in range(LAYERS)}
         folder = self._folder.use(self.name, documents)
         ios = [
             io_of(self._staged(Location(LocalStore(os.path.join(folder, str(layer))))))
