@@ -292,7 +292,11 @@ fn record(
     lane: u64,
     bytes: u64,
 ) {
-    let key = &key[..key.floor_char_boundary(KEY_BYTES)];
+    let mut cut = KEY_BYTES.min(key.len());
+    while !key.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let key = &key[..cut];
     let mut open = traces();
     for trace in open.iter_mut() {
         let since = |time: Instant| nanoseconds(time.saturating_duration_since(trace.begun));
