@@ -176,7 +176,7 @@ def test_the_spans_add_up_and_the_requests_are_those_of_the_store(
     best: float = 0
     kept: list[object] = []
     for _ in range(20):
-        # Freeing a result is no part of the call that made it.
+        # Freeing a result does not belong to the call that made it.
         kept.clear()
         before = Counter(case.counted() if case.counted else {})
         with zarr.trace() as t:

@@ -12,9 +12,7 @@ gets an error.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zarrix._errors import (
@@ -33,18 +31,15 @@ from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.folders_above import array_above
 from zarrix._nodes.long_documents import without_entries
 from zarrix._nodes.orphans import chunk_left, forget_attributes
+from zarrix._nodes.strangers import RESERVED, clear, require_ours, stranger
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
-    COMMIT_INTENT,
-    DOCUMENTS,
-    JOB_MARK,
     ZARR_JSON,
     ZARRAY,
     ZATTRS,
     ZGROUP,
-    is_litter,
     key_of,
 )
 from zarrix._stores.labels import describe, place
@@ -76,11 +71,6 @@ __all__ = [
     "require_parents",
     "stranger",
 ]
-
-_DOCUMENTS = DOCUMENTS | {".DS_Store", COMMIT_INTENT, JOB_MARK}
-_CHUNK_KEY = re.compile(r"(?:.*/)?(?:c[./])?\d+(?:[./]\d+)*|(?:.*/)?c")
-# Partial files of killed writers, and keys that `repair` has renamed.
-_BESIDE = re.compile(r"\.(?:partial|broken(?:-\d+)?)$")
 
 # The documents that make a node, in the order of precedence.
 _MARKS: tuple[tuple[str, Format], ...] = ((ZARRAY, 2), (ZARR_JSON, 3), (ZGROUP, 2))
@@ -405,7 +395,7 @@ def publish(store: Store, path: str, documents: Mapping[str, bytes], *, deep: bo
 def check_name(path: str) -> None:
     """Raise an error for an invalid name of a new node, and warn of a reserved one."""
     name = path.rpartition("/")[2]
-    if name in _DOCUMENTS or (name and not name.strip(".")):
+    if name in RESERVED or (name and not name.strip(".")):
         raise InvalidKeyError(
             f"path {path!r} has the segment {name!r}; names of periods only, and of documents such "
             "as 'zarr.json', are not allowed for arrays and groups"
@@ -531,73 +521,3 @@ def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Nod
 
 def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
     return lambda old: old or document
-
-
-def clear(store: Store, path: str) -> bool:
-    """Delete everything below ``path`` if all of it is Zarr's; return whether there was any.
-
-    Raises
-    ------
-    ValueError
-        There is another file; nothing was deleted.
-    """
-    keys = require_ours(store, path)
-    store.rmdir(path)
-    return bool(keys)
-
-
-def require_ours(store: Store, path: str) -> list[str]:
-    """Raise the error of `clear` if there is any; return the keys that it would delete."""
-    store._forbid_changes()
-    keys = store._engine.list_prefix(store.engine_path(path))
-    stranger = _stranger(store, path, keys)
-    if stranger is not None:
-        raise ValueError(
-            f"{describe(store, path)} holds {stranger!r}, which is not part of a Zarr hierarchy, "
-            "so it is not overwritten; delete it yourself or choose another path"
-        )
-    return keys
-
-
-def stranger(store: Store, path: str, *, apart: str = "") -> str | None:
-    """The name of a file below ``path`` that is not part of the Zarr format; None if there is none.
-
-    The key ``apart``, and what lies in the folder of that name, does not count.
-    """
-    beside = store.engine_path(key_of(path, apart)) + "/" if apart else None
-    keys = store._engine.list_prefix(store.engine_path(path))
-    return _stranger(
-        store, path, [one for one in keys if not beside or not f"{one}/".startswith(beside)]
-    )
-
-
-def _stranger(store: Store, path: str, stored: list[str]) -> str | None:
-    """`stranger` among keys that are listed already."""
-    top = store.engine_path(path)
-    start = len(top) + 1 if top else 0
-    keys = [key[start:] for key in stored]
-    suffixes: dict[str, str] = {}
-    for below in keys:
-        whole = _BESIDE.sub("", below)
-        name = whole.rpartition("/")[2]
-        if name in _DOCUMENTS or is_litter(name) or _CHUNK_KEY.fullmatch(whole):
-            continue
-        if not suffixes:
-            suffixes = {"": "", **dict(_suffixes(store, path, keys))}
-        array = max((one for one in suffixes if whole.startswith(one)), key=len)
-        if not (suffixes[array] and _CHUNK_KEY.fullmatch(whole.removesuffix(suffixes[array]))):
-            return below
-    return store._engine.foreign(top)
-
-
-def _suffixes(store: Store, path: str, keys: list[str]) -> Iterator[tuple[str, str]]:
-    """The prefixes of the keys of arrays below ``path``, and the suffixes of their chunk keys."""
-    for key in keys:
-        folder, _, name = key.rpartition("/")
-        if name != ZARR_JSON:
-            continue
-        document, where = store._value(key_of(path, key)), place(store, key_of(path, key))
-        with suppress(MetadataError):
-            if document is not None and v3.node_type(document, where) == "array":
-                suffix = v3.parse_array(document, where).key_suffix
-                yield (f"{folder}/" if folder else ""), suffix
