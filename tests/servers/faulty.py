@@ -247,6 +247,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 if name.lower().startswith("x-amz-meta-")
             }
             self.faulty.values[key] = (body, kept)
+            self._kept(key, body)
         if self._fault == "answer to a put":
             return self._error(500, "InternalError")
         if self._fault == "connection after a put":
@@ -256,6 +257,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             told = f"<CopyObjectResult><ETag>{self._etag(body)}</ETag></CopyObjectResult>".encode()
         self._send(200, told, {"ETag": self._etag(body)})
         return None
+
+    def _kept(self, key: str, body: bytes) -> None:
+        """Note that a value was stored: before the answer is sent, and under the lock."""
 
     def _stored(self, key: str) -> tuple[bytes, dict[str, str]] | None:
         return self.faulty.values.get(key)

@@ -44,20 +44,14 @@ class _VersionedHandler(_Handler):
             return super()._source(key, version)
         return dict(self.faulty.history.get(key, [])).get(version)
 
-    def _store(self, key: str, body: bytes) -> None:
-        with self.faulty._lock:
-            before = self.faulty.values.get(key)
-        super()._store(key, body)
-        with self.faulty._lock:
-            after = self.faulty.values.get(key)
-            if after is not None and after is not before:
-                # As S3, a bucket that is suspended replaces the version "null".
-                kept = self.faulty.history.setdefault(key, [])
-                name = f"v{next(_numbers)}"
-                if self.faulty.status != "Enabled":
-                    kept[:] = [one for one in kept if one[0] != "null"]
-                    name = "null"
-                kept.append((name, body))
+    def _kept(self, key: str, body: bytes) -> None:
+        # As S3, a bucket that is suspended replaces the version "null".
+        kept = self.faulty.history.setdefault(key, [])
+        name = f"v{next(_numbers)}"
+        if self.faulty.status != "Enabled":
+            kept[:] = [one for one in kept if one[0] != "null"]
+            name = "null"
+        kept.append((name, body))
 
     def _query(self) -> dict[str, str]:
         query = urllib.parse.urlsplit(self.path).query
