@@ -53,7 +53,9 @@ fn main() {
             }
         }
         for checksum in [true, false] {
-            let bytes = encoded("zstd", &format!(r#"{{"checksum": {checksum}}}"#), &data);
+            // The target counts in units of 16 bytes, so that a frame has several blocks.
+            let long = self::data(length * 16);
+            let bytes = encoded("zstd", &format!(r#"{{"checksum": {checksum}}}"#), &long);
             save("zstd", &format!("{checksum}-{length}"), &with(&declared, &bytes));
         }
         save("lz4", &length.to_string(), &with(&declared, &encoded("numcodecs.lz4", "{}", &data)));

@@ -90,7 +90,22 @@ pub fn decode_declared(codec: &dyn Codec, declared: usize, src: &[u8]) -> Option
     let first = decode_over(codec, declared, src, 0xA5, &mut scratch);
     let again = decode_over(codec, declared, src, 0x5A, &mut scratch);
     assert_eq!(first, again, "{codec:?} left bytes of its destination as they were");
+    if let Some(whole) = &first {
+        decode_prefix(codec, whole, src, &mut scratch);
+    }
     first
+}
+
+/// Asserts that the beginnings of `whole`, decoded alone, are the same.
+fn decode_prefix(codec: &dyn Codec, whole: &[u8], src: &[u8], scratch: &mut Scratch) {
+    for needed in [0, whole.len() / 3, whole.len() / 2] {
+        let mut room = vec![0x5A; whole.len()];
+        room.extend_from_slice(&GUARD);
+        let (dst, guard) = room.split_at_mut(whole.len());
+        codec.decode_prefix(src, needed, dst, scratch).expect("a prefix of what decodes");
+        assert_eq!(dst[..needed], whole[..needed], "{codec:?} decodes another beginning");
+        assert_eq!(*guard, GUARD, "{codec:?} wrote beyond its destination");
+    }
 }
 
 fn decode_over(

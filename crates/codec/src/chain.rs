@@ -142,10 +142,28 @@ impl Chain {
     ///
     /// [`CodecError::Corrupt`] when `src` does not decode to exactly that length.
     ///
-    /// It is long because each stage takes its buffers from the one before.
     pub fn decode_into(
         &self,
         src: &[u8],
+        dst: &mut [u8],
+        scratch: &mut ChainScratch,
+    ) -> Result<()> {
+        self.decode_prefix(src, dst.len(), dst, scratch)
+    }
+
+    /// Decodes the first `needed` bytes at least; `dst` has the length the chain is bound to, and
+    /// gets any values after them.
+    ///
+    /// # Errors
+    ///
+    /// [`CodecError::Corrupt`] when `src` does not decode to `dst.len()` bytes, as far as it is
+    /// decoded.
+    ///
+    /// It is long because each stage takes its buffers from the one before.
+    pub fn decode_prefix(
+        &self,
+        src: &[u8],
+        needed: usize,
         dst: &mut [u8],
         scratch: &mut ChainScratch,
     ) -> Result<()> {
@@ -189,6 +207,9 @@ impl Chain {
             range = 0..front.len();
         }
         let input = if in_front { &front[range] } else { &src[range] };
+        if needed < dst.len() {
+            return first.decode_prefix(input, needed, dst, inner);
+        }
         first.decode_into(input, dst, inner)
     }
 

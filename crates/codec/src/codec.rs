@@ -66,6 +66,22 @@ pub trait Codec: Any + Send + Sync + std::fmt::Debug {
     /// Decodes `src` into exactly `dst.len()` bytes; any other decoded length is an error.
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<()>;
 
+    /// Decodes `src` to the first `needed` bytes of `dst`, which is as long as the decoded form.
+    /// Other bytes of `dst` are left as they are, or get any values.
+    ///
+    /// A codec that can stop where nothing more is needed does so, unless a checksum of its own
+    /// covers the decoded bytes.
+    fn decode_prefix(
+        &self,
+        src: &[u8],
+        needed: usize,
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let _ = needed;
+        self.decode_into(src, dst, scratch)
+    }
+
     /// About how many times as long as copying the decoded bytes decoding takes.
     fn decode_weight(&self) -> usize {
         match self.encoded_size(1) {

@@ -42,6 +42,47 @@ pub(crate) fn decompress(
     }
 }
 
+/// The longest block of a frame.
+const BLOCK_BYTES: usize = 128 << 10;
+/// In the byte after the magic number: the decoded bytes have a checksum.
+const HAS_CHECKSUM: u8 = 1 << 2;
+
+/// Whether `src` is one complete frame that declares `decoded_bytes`, and has no checksum.
+fn is_one_plain_frame(src: &[u8], decoded_bytes: usize) -> bool {
+    let [a, b, c, d, descriptor, ..] = *src else { return false };
+    u32::from_le_bytes([a, b, c, d]) == MAGIC
+        && descriptor & HAS_CHECKSUM == 0
+        && zstd_safe::find_frame_compressed_size(src) == Ok(src.len())
+        && zstd_safe::get_frame_content_size(src)
+            .is_ok_and(|bytes| bytes == Some(decoded_bytes as u64))
+}
+
+/// Decodes the frame in `src` into `dst`, block by block, until `needed` bytes are decoded.
+///
+/// The parameter makes zstd decode to `dst` directly. Each call gets what the one before asked
+/// for, which is one block: with the whole frame, zstd would decode all of it at once.
+fn decompress_prefix(
+    src: &[u8],
+    needed: usize,
+    dst: &mut [u8],
+    decoder: &mut zstd_safe::DCtx<'static>,
+) -> std::result::Result<(), usize> {
+    use zstd_safe::{DParameter, InBuffer, OutBuffer, ResetDirective};
+    decoder.reset(ResetDirective::SessionAndParameters)?;
+    decoder.set_parameter(DParameter::StableOutBuffer(true))?;
+    let mut output = OutBuffer::around(dst);
+    // The longest header of a frame has 18 bytes.
+    let (mut at, mut next) = (0, 18);
+    while output.pos() < needed && next > 0 && at < src.len() {
+        let mut input = InBuffer::around(&src[at..src.len().min(at + next)]);
+        next = decoder.decompress_stream(&mut output, &mut input)?;
+        at += input.pos();
+    }
+    let decoded = output.pos();
+    decoder.reset(ResetDirective::SessionAndParameters)?;
+    if decoded < needed { Err(too_short()) } else { Ok(()) }
+}
+
 /// A dictionary, with which other programs compress texts that are alike.
 pub struct Dictionary(zstd_safe::DDict<'static>);
 
@@ -73,6 +114,11 @@ impl Dictionary {
 /// zstd's code for `ZSTD_error_prefix_unknown`, the tenth of its errors.
 fn unknown_prefix() -> usize {
     10_usize.wrapping_neg()
+}
+
+/// zstd's code for `ZSTD_error_srcSize_wrong`.
+fn too_short() -> usize {
+    72_usize.wrapping_neg()
 }
 
 /// zstd's code for `ZSTD_error_memory_allocation`.
@@ -154,6 +200,24 @@ impl Codec for Zstd {
             ));
         }
         Ok(())
+    }
+
+    fn decode_prefix(
+        &self,
+        src: &[u8],
+        needed: usize,
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let decoded_bytes = dst.len();
+        if needed.saturating_add(BLOCK_BYTES) > decoded_bytes
+            || !is_one_plain_frame(src, decoded_bytes)
+        {
+            return self.decode_into(src, dst, scratch);
+        }
+        let decoder = scratch.zstd_decoder()?;
+        decompress_prefix(src, needed, dst, decoder)
+            .map_err(|code| corrupt(code, src, decoded_bytes))
     }
 
     fn decode_bounded(

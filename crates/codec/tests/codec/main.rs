@@ -9,5 +9,6 @@ mod damage;
 mod fixtures;
 mod n5;
 mod packbits;
+mod prefix;
 mod values;
 mod vlen;

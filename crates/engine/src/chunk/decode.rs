@@ -119,7 +119,8 @@ fn decode_elements(
         return Ok(());
     }
     let Some(frame) = elements.chain.blocks(encoded)? else {
-        elements.chain.decode_into(encoded, memory, scratch.chain)?;
+        let needed = needed_bytes(read, elements);
+        elements.chain.decode_prefix(encoded, needed, memory, scratch.chain)?;
         scatter(memory, read, elements);
         return Ok(());
     };
@@ -142,6 +143,23 @@ pub(crate) fn straight<'a>(read: &ChunkRead<'a, '_>, elements: &Elements) -> Opt
         // this call touches.
         unsafe { std::slice::from_raw_parts_mut(to, chunk.bytes) }
     })
+}
+
+/// Bytes of the decoded chunk from its begin to the last selected element.
+fn needed_bytes(read: &ChunkRead<'_, '_>, elements: &Elements) -> usize {
+    let (shape, strides, item) = (&read.chunk.shape, &elements.strides, read.item_bytes());
+    let last = read.selected.iter().filter_map(|selected| -> Option<usize> {
+        match selected {
+            ChunkSelection::Box { parts, .. } => {
+                let axes = parts.iter().zip(strides);
+                axes.map(|(part, stride)| Some(part.extent()?.1 * stride.unsigned_abs())).sum()
+            }
+            ChunkSelection::Points { points, which } => {
+                which.iter().map(|point| points.chunk_offset(*point, shape, strides)).max()
+            }
+        }
+    });
+    last.max().map_or(0, |last| last + item).min(read.chunk.bytes)
 }
 
 /// Copies the selection of a decoded chunk to the buffer.

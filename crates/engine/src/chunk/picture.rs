@@ -11,7 +11,6 @@ use crate::chunk::chunk_read::ChunkRead;
 use crate::error::CodecResult;
 use crate::layout::chunk::Elements;
 use crate::selection::chunk_selection::ChunkSelection;
-use crate::selection::plan::Part;
 
 /// Rows that a part costs beside its own: those around it, and the header.
 const ROWS_AROUND: usize = 32;
@@ -53,17 +52,6 @@ impl PictureBox {
     }
 }
 
-/// The lowest and the highest index of a part; `None` if it has none.
-fn extent(part: &Part) -> Option<(usize, usize)> {
-    match part {
-        Part::Strided { count: 0, .. } => None,
-        Part::Strided { first, step, count, .. } => Some((*first, first + step * (count - 1))),
-        Part::Listed { positions, .. } => {
-            Some((*positions.iter().min()?, *positions.iter().max()?))
-        }
-    }
-}
-
 /// The box that a selection touches; `None` if it is empty.
 fn touched(
     selected: &ChunkSelection<'_>,
@@ -75,7 +63,7 @@ fn touched(
     let sizes = (row, read.item_bytes());
     match selected {
         ChunkSelection::Box { parts, .. } => {
-            let extents: Option<Vec<_>> = parts.iter().map(|part| extent(part)).collect();
+            let extents: Option<Vec<_>> = parts.iter().map(|part| part.extent()).collect();
             Some(PictureBox::around(extents?.into_iter(), strides, sizes))
         }
         ChunkSelection::Points { points, which } => {

@@ -60,6 +60,17 @@ impl Part {
         }
     }
 
+    /// The lowest and the highest position; `None` if there is none.
+    pub fn extent(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Strided { count: 0, .. } => None,
+            Self::Strided { first, step, count, .. } => Some((*first, first + step * (count - 1))),
+            Self::Listed { positions, .. } => {
+                Some((*positions.iter().min()?, *positions.iter().max()?))
+            }
+        }
+    }
+
     /// Where the first position lies in the buffer.
     pub fn begin(&self) -> isize {
         match self {
