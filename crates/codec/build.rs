@@ -10,7 +10,7 @@ fn main() {
     build
         .opt_level(3)
         .warnings(true)
-        .files(["jpeg.c", "kernels.c"].map(|file| format!("{SHIM}/{file}")));
+        .files(["jpeg.c", "huffman.c", "kernels.c"].map(|file| format!("{SHIM}/{file}")));
     // The headers of libjpeg, of the crate that compiles it.
     if let Some(folders) = env::var_os("DEP_JPEG_INCLUDE") {
         build.includes(env::split_paths(&folders));

@@ -226,6 +226,25 @@ def test_a_truncated_stream_is_an_error(cut):
         z[...]
 
 
+@pytest.mark.parametrize("options", [{}, {"restart_marker_rows": 1}, {"optimize": True}])
+def test_an_undefined_code_is_an_error_where_much_follows(options):
+    data = bytearray(jpeg_file(picture(np.random.default_rng(11), 256, 256), quality=90, **options))
+    middle = len(data) // 2
+    # Sixteen bits of 1 are never a code; a zero follows each byte of them.
+    data[middle : middle + 16] = b"\xff\x00" * 8
+    z = array_of([bytes(data)], (256, 256, 3))
+    with pytest.raises(zarr.errors.CorruptChunkError, match="bad Huffman code"):
+        z[...]
+
+
+@pytest.mark.parametrize("end", [b"\x00" * 5, b"\xff" * 40, b"\xff\x00" * 3])
+def test_bytes_between_the_last_code_and_the_end_are_read_as_in_pillow_or_refused(end):
+    data = jpeg_file(picture(np.random.default_rng(12), 200, 120), quality=90)
+    padded = data[:-2] + end + data[-2:]
+    z = array_of([padded], (200, 120, 3))
+    assert np.array_equal(z[0], decoded(padded, (200, 120, 3)))
+
+
 def test_a_header_of_another_size_is_refused_before_its_memory():
     data = bytearray(jpeg_file(picture(np.random.default_rng(7), 16, 16), quality=90))
     frame = data.index(b"\xff\xc0")

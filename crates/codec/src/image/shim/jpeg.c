@@ -11,6 +11,7 @@
 #include "jerror.h"
 #include "jpegint.h"
 
+#include "huffman.h"
 #include "jpeg.h"
 #include "kernels.h"
 
@@ -156,6 +157,7 @@ static void read_box(j_decompress_ptr info, const zarrix_jpeg_read *read) {
     jpeg_crop_scanline(info, &first, &columns);
   }
   zarrix_use_kernels(info);
+  zarrix_use_huffman(info);
   JSAMPROW spare = info->mem->alloc_large((j_common_ptr)info, JPOOL_IMAGE, columns * pixel);
   JDIMENSION whole = read->top / high;
   if (whole > 1) jpeg_skip_scanlines(info, (whole - 1) * high);
