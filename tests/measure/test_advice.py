@@ -14,7 +14,7 @@ import pytest
 import zarrix as zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zarrix.measure import _advise, advise, bench, compare, lint, suggest
+from zarrix.measure import _advise, _bench, advise, bench, compare, lint, suggest
 from zarrix.measure._access import accesses_of
 from zarrix.measure._bench import places_of
 from zarrix.measure._model import Layout, Use, as_read, candidates, cost
@@ -155,6 +155,23 @@ def test_advice_of_almost_nothing(shape: tuple[int, ...]) -> None:
     found = advise(z, access="all", budget=0.05)
     assert found.trials[0].present
     assert found.chunks == z.chunks
+
+
+def test_what_is_read_after_a_large_chunk_is_not_slower_by_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Caches are empty after a large read: in one order, the same array would always pay for it."""
+    clock, debt = [0.0], [0.0]
+    arrays = [zarr.zeros((64, 64), chunks=(8, side)) for side in (64, 8, 8, 8)]
+
+    def read(array: Any, region: Any) -> None:
+        clock[0] += 1.0 + debt[0]
+        debt[0] = 3.0 if array is arrays[0] else 0.0
+
+    monkeypatch.setattr(_bench, "read_once", read)
+    monkeypatch.setattr(_bench.time, "perf_counter", lambda: clock[0])
+    times = _bench.compared(arrays, accesses_of("crop 4x4", (64, 64)), 400.0, 5)
+    assert times == [1.0] * 4
 
 
 def test_an_access_of_everything_has_one_place() -> None:

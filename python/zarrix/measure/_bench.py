@@ -145,11 +145,13 @@ def compared(
 ) -> list[float]:
     """The seconds of an access of each array, weighted, from interleaved rounds.
 
-    All arrays have the same shape and are read at the same places. Other programs only add time, so
-    that a fast round is the time of a place: a tenth of the rounds are faster, by luck of the
-    threads. The median of the places is that of an access.
+    All arrays have the same shape and are read at the same places, in another order each round:
+    what is read after a large chunk finds caches empty and threads that still run. Other programs
+    only add time, so that a fast round is the time of a place: a tenth of the rounds are faster, by
+    luck of the threads. The median of the places is that of an access.
     """
     places = places_of(accesses, arrays[0].shape, seed)
+    orders = np.random.default_rng(seed)
     times: list[list[list[list[float]]]] = [
         [[[] for _ in regions] for regions in places] for _ in arrays
     ]
@@ -157,11 +159,11 @@ def compared(
     most = max(map(len, places))
     for turn in range(_MOST_ROUNDS * _PLACES // most):
         for place in range(most):
-            for array, taken in zip(arrays, times, strict=True):
-                for regions, took in zip(places, taken, strict=True):
+            for at in orders.permutation(len(arrays)):
+                for regions, took in zip(places, times[at], strict=True):
                     if place < len(regions):
                         begun = time.perf_counter()
-                        read_once(array, regions[place])
+                        read_once(arrays[at], regions[place])
                         took[place].append(time.perf_counter() - begun)
             if turn >= _LEAST_ROUNDS and time.perf_counter() >= end:
                 break
