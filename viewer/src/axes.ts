@@ -32,7 +32,7 @@ export function hasColourBar(pane: Pane): boolean {
 export function drawAxes(around: Surroundings): void {
   const { context, view, pane, ratio, text } = around;
   const { y, x } = pane.axes.value;
-  if (y === undefined || x === undefined) return;
+  if (y === undefined || x === undefined || pane.isEmpty) return;
   const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
   context.font = `${11 * ratio}px system-ui, sans-serif`;
   context.fillStyle = text;
@@ -59,7 +59,7 @@ export function drawAxes(around: Surroundings): void {
   context.textBaseline = "middle";
   for (const tick of ticksOf(pane.labels.value?.[y], y0, y1, (36 * ratio) / view.scale)) {
     const at = top + view.top + screenRow(view, tick.at) * view.scale;
-    stroke(context, edge - 4 * ratio, at, edge, at);
+    stroke(context, edge - 3 * ratio, at, edge, at);
     context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
   }
   context.save();
@@ -125,8 +125,9 @@ function drawBar({ context, view, pane, ratio, text, line }: Surroundings): void
   for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
     const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
     const at = top + (1 - part) * (height - 1);
-    stroke(context, left + width, at, left + width + 4 * ratio, at);
-    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
+    // A tick that touches its number reads as a sign.
+    stroke(context, left + width, at, left + width + 3 * ratio, at);
+    context.fillText(shortText(value), left + width + 7 * ratio, at, (MARGIN.right - BAR_WIDTH - 18) * ratio);
   }
 }
 
@@ -155,9 +156,15 @@ export function drawScaleBar(context: CanvasRenderingContext2D, view: Viewport, 
   const perPixel = Math.abs(labels.step) / view.scale;
   const length = niceStep(perPixel * 60 * ratio);
   const width = length / perPixel;
-  if (!(width > 0) || width > view.width * 0.6) return;
-  const left = 12 * ratio;
-  const bottom = view.height - 12 * ratio;
+  // In the corner of what is seen of the plane, so that it hides neither ticks nor names.
+  const extent = pane.extent;
+  const begin = Math.max(0, view.left);
+  const end = Math.min(view.width, view.left + extent.width * view.scale);
+  if (!(width > 0) || width > (end - begin) * 0.8 - 12 * ratio) return;
+  const left = begin + 12 * ratio;
+  const bottom = Math.min(view.height, view.top + extent.height * view.scale) - 12 * ratio;
+  // Of a thin plane, little would be left to see.
+  if (bottom - Math.max(0, view.top) < 66 * ratio) return;
   context.font = `${11 * ratio}px system-ui, sans-serif`;
   const label = withUnit(length, labels.unit);
   context.fillStyle = "rgba(0, 0, 0, 0.6)";

@@ -50,6 +50,11 @@ export class ChunkMap {
       });
   }
 
+  /** A request that failed is made once more when the map is drawn. */
+  askAgain(): void {
+    if (this.failure.value) this.key = "";
+  }
+
   dispose(): void {
     this.abort?.abort();
   }
@@ -90,7 +95,11 @@ export class ChunkMap {
     const missing = grid.values.filter((value) => value === null).length;
     const count = `${grid.values.length - missing} of ${grid.values.length} ${grid.unit}s stored`;
     const what = { bytes: "stored bytes", ratio: "decoded bytes for each stored one", age: "last change" }[this.measure];
-    return range ? `${what}, ${this.text(range[0])} to ${this.text(range[1])}; ${count}` : count;
+    if (!range) return count;
+    const [low, high] = range.map((value) => this.text(value));
+    // Dates have no bar of colours.
+    const ends = this.measure === "age" ? `${low} (dark) to ${high} (bright)` : `${low} to ${high}`;
+    return `${what}, ${ends}; ${count}`;
   }
 
   text(value: number): string {

@@ -75,7 +75,7 @@ export function toFragment(state: State): string {
     if (pane.coast === false) options.push("coast:0");
     if (pane.cross) options.push("cross");
     if (pane.view) options.push(`view:${pane.view.map((part) => Number(part.toFixed(5))).join(":")}`);
-    if (pane.field) options.push(`field:${pane.field}`);
+    if (pane.field) options.push(`field:${escaped(pane.field)}`);
     params.append("path", pane.path);
     params.append("as", options.join(";"));
   }
@@ -88,6 +88,16 @@ export function toFragment(state: State): string {
   if (state.line) params.append("line", state.line.join(","));
   if (state.sel) params.append("sel", state.sel);
   return params.toString();
+}
+
+/** A name without what separates options and their parts. */
+function escaped(name: string): string {
+  return name.replace(/[%;:]/g, encodeURIComponent);
+}
+
+/** What was escaped; a text that nothing escaped, as in an address that a person wrote, stays as it is. */
+function unescaped(text: string): string {
+  return text.replace(/%(25|3A|3B)/gi, decodeURIComponent);
 }
 
 export function fromFragment(fragment: string): State & { token: string | null } {
@@ -139,7 +149,7 @@ function paneOf(path: string, options: string): PaneState {
       if (channel) (pane.channels ??= []).push(channel);
     }
     if (name === "upright") pane.upright = value === "1";
-    if (name === "field") pane.field = value;
+    if (name === "field") pane.field = unescaped(value);
     if (name === "cross") pane.cross = true;
     if (name === "along") {
       const how = WAYS.find((one) => one === rest[1]);

@@ -35,6 +35,8 @@ export class Pane {
   readonly ready = signal(false);
   readonly message = signal("");
   readonly quality = signal("");
+  /** The plane is so long that only its first part is seen. */
+  readonly exceeds = signal(false);
   /** A projection reads only every n-th plane. */
   readonly every = signal(1);
   /** Missing chunks look like stored ones, because the server has not said which they are. */

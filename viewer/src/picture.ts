@@ -8,7 +8,7 @@ import { hatch } from "./hatching";
 import { drawMarks } from "./marks";
 import { missingOf } from "./missing";
 import { type Layout, type Look, paint } from "./paint/paint";
-import { type Box, fitting, layoutOf, onScreen, tilesIn, type Viewport, visible } from "./plane";
+import { type Box, centred, fitting, layoutOf, onScreen, tilesIn, type Viewport, visible } from "./plane";
 import { type Placed, Placing } from "./placing";
 import { channelRange, rangeOf } from "./range";
 import type { Over } from "./over";
@@ -66,9 +66,13 @@ export class Picture {
     const { height, width } = this.canvas;
     const plane = this.pane.extent;
     const view = this.viewer.viewOf(this.pane).value;
-    const scale = view ? (view[2] * devicePixelRatio) / plane.width : this.fit(plane);
-    const [cx, fraction] = view ?? [0.5, 0.5];
     const flip = this.pane.flipped.value ? plane.height : 0;
+    if (!view) {
+      const scale = this.fit(plane);
+      return { scale, left: centred(plane.width * scale, width), top: centred(plane.height * scale, height), width, height, flip };
+    }
+    const scale = (view[2] * devicePixelRatio) / plane.width;
+    const [cx, fraction] = view;
     const cy = flip ? 1 - fraction : fraction;
     return {
       scale,
@@ -78,6 +82,16 @@ export class Picture {
       height,
       flip,
     };
+  }
+
+  /** What part of its plane is seen, as a view that can be kept: centre, and CSS pixels for the width. */
+  seen(): [number, number, number] {
+    const view = this.viewer.viewOf(this.pane).value;
+    if (view) return view;
+    const { scale, left, top, width, height, flip } = this.viewport();
+    const plane = this.pane.extent;
+    const cy = (height / 2 - top) / (plane.height * scale);
+    return [(width / 2 - left) / (plane.width * scale), flip ? 1 - cy : cy, (scale * plane.width) / devicePixelRatio];
   }
 
   /** The scale at which the plane fits; of three planes, at which all of them do. */
@@ -142,6 +156,7 @@ export class Picture {
     this.drawMissing(view, index);
     this.drawMarks(view);
     pane.message.value = [...tiles, ...above].flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
+    pane.exceeds.value = !viewer.viewOf(pane).value && Math.max(pane.extent.height * view.scale - view.height, pane.extent.width * view.scale - view.width) >= 1;
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     pane.every.value = Math.max(1, ...tiles.map(({ entry }) => Number(entry?.tile?.headers["x-zarrix-every"] ?? 1)));

@@ -169,8 +169,20 @@ export function levelFor(node: ArrayNode, axes: Axes, scale: number): Level | nu
   return chosen && chosen.path !== node.path ? chosen : null;
 }
 
-/** The scale at which a plane fits: whole numbers above 1, so that elements have equal sides. */
+/** How many pixels the shorter side of a plane has at least. */
+const LEAST_SIDE = 12;
+
+/**
+ * The scale at which a plane fits: whole numbers above 1, so that elements have equal sides. A plane that
+ * would be a hairline does not fit: its first part is seen, at one pixel for an element at most.
+ */
 export function fitting(height: number, width: number, screenHeight: number, screenWidth: number): number {
   const scale = Math.min(screenHeight / Math.max(1, height), screenWidth / Math.max(1, width));
-  return scale >= 1 ? Math.floor(scale) : scale;
+  if (scale >= 1) return Math.floor(scale);
+  return Math.max(scale, Math.min(1, LEAST_SIDE / Math.max(1, Math.min(height, width))));
+}
+
+/** Where a plane begins on a screen: in its middle, or, if the plane is longer, at its edge. */
+export function centred(length: number, screen: number): number {
+  return Math.max(0, Math.round((screen - length) / 2));
 }

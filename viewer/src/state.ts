@@ -1,6 +1,6 @@
 // The state of one viewer, as signals, and what can be done with it.
 import { batch, type Signal, signal } from "@preact/signals";
-import type { Api, Node } from "./api";
+import type { Api, Kind, Node } from "./api";
 import { ChunkMap, type Measure } from "./chunkmap";
 import { Connection } from "./connection";
 import { fromFragment, type PaneState, parseSelection, type State } from "./fragment";
@@ -74,6 +74,8 @@ export class Viewer {
   readonly loaded = signal(0);
   readonly tiles: Tiles;
   private readonly nodes = new Map<string, Promise<Node>>();
+  /** What the server did not answer, and is asked for again when it is back. */
+  private unanswered: (() => void)[] = [];
 
   constructor(readonly api: Api) {
     this.connection = new Connection(api, () => this.resume(), (error) => this.report(error));
@@ -140,6 +142,7 @@ export class Viewer {
       pane.setOver(new Over(pane, node, mode, state));
       if (range) pane.range.value = range;
     } catch (error) {
+      this.postpone(error, () => this.panes.value.includes(pane) && void this.putOver(pane, path, mode, state, range));
       this.report(error);
     }
   }
@@ -191,6 +194,7 @@ export class Viewer {
       });
       this.relate(pane);
     } catch (error) {
+      this.postpone(error, () => void this.open(path, beside));
       this.report(error);
     }
   }
@@ -285,6 +289,7 @@ export class Viewer {
       .then(({ axes }) => (pane.labels.value = axes))
       .catch((error: unknown) => {
         pane.labels.value = [];
+        this.postpone(error, () => this.panes.value.includes(pane) && this.relate(pane));
         this.note(error);
       });
     this.api
@@ -298,13 +303,27 @@ export class Viewer {
       const panes = this.panes.value.filter((other) => other !== pane);
       this.panes.value = panes;
       if (this.active.value === pane) this.active.value = panes[0] ?? null;
-      if (this.region.value?.pane === pane) this.region.value = null;
-      if (this.series.value?.pane === pane) this.series.value = null;
-      if (this.line.value?.pane === pane) this.line.value = null;
-      this.pins.value = this.pins.value.filter((place) => place.pane !== pane);
-      if (this.cursor.value?.pane === pane) this.cursor.value = null;
+      this.forgetPlaces(pane);
     });
     this.tiles.want(pane, []);
+  }
+
+  /** What was outlined, clicked and drawn on a pane is gone. */
+  private forgetPlaces(pane: Pane): void {
+    if (this.region.value?.pane === pane) this.region.value = null;
+    if (this.series.value?.pane === pane) this.series.value = null;
+    if (this.line.value?.pane === pane) this.line.value = null;
+    this.pins.value = this.pins.value.filter((place) => place.pane !== pane);
+    if (this.cursor.value?.pane === pane) this.cursor.value = null;
+  }
+
+  /** Shows an array as another kind: places of a plane mean nothing in one of other axes. */
+  setKind(pane: Pane, kind: Kind): void {
+    const { y, x } = pane.axes.value;
+    batch(() => {
+      pane.setKind(kind);
+      if (pane.axes.value.y !== y || pane.axes.value.x !== x) this.forgetPlaces(pane);
+    });
   }
 
   activate(pane: Pane): void {
@@ -374,10 +393,20 @@ export class Viewer {
     } else this.failure.value = error instanceof Error ? error.message : String(error);
   }
 
+  private postpone(error: unknown, again: () => void): void {
+    if (error instanceof Unreachable) this.unanswered.push(again);
+  }
+
   /** The server answers again: everything that failed meanwhile is asked for once more. */
   private resume(): void {
     this.loaded.value++;
-    for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
+    for (const pane of this.panes.value) {
+      if (pane.storedFailed) pane.storedKey = "";
+      pane.chunkMap.value?.askAgain();
+    }
+    const { unanswered } = this;
+    this.unanswered = [];
+    for (const again of unanswered) again();
     this.tiles.forgetErrors();
     this.tiles.resume();
     if (!this.panes.value.length) void this.start(location.hash);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { missingGrid } from "../src/missing";
 import {
-  chunkCuts, fitting, layoutOf, listedCuts, onScreen, regularCuts, selection, tileCuts, tilesIn, visible,
+  chunkCuts, centred, fitting, layoutOf, listedCuts, onScreen, regularCuts, selection, tileCuts, tilesIn, visible,
 } from "../src/plane";
 
 test("tiles cover what is seen once, for regular and rectilinear chunks", () => {
@@ -49,6 +49,13 @@ test("strides follow the order of the axes in the array", () => {
 test("a small plane is drawn with whole pixels for each element", () => {
   assert.equal(fitting(100, 100, 350, 900), 3);
   assert.equal(fitting(1000, 1000, 500, 900), 0.5);
+});
+
+test("a long plane is no hairline: its first part is seen", () => {
+  assert.equal(fitting(20000, 12, 600, 600), 1);
+  assert.equal(fitting(48, 60000, 600, 600), 0.25);
+  assert.equal(fitting(20000, 20000, 500, 900), 0.025);
+  assert.deepEqual([centred(100, 301), centred(400, 300)], [101, 0]);
 });
 
 test("a chunk is missing if it is so for any channel", () => {

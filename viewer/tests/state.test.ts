@@ -11,6 +11,7 @@ test("a state survives its address, with hostile names", () => {
     panes: [
       { path: 'a/<script>&#=;:"', kind: "gray" as const, range: [0.5, 2] as [number, number], map: "turbo", axes: { y: 0, x: 2, c: null } },
       { path: "\u202egnp", transform: "log", outlines: true },
+      { path: "s", field: "a;kind:labels;b:c%3B%25 é+&=#<i>", chunks: "bytes" as const },
     ],
     at: { "t=1&x": 5 },
     view: [0.5, 0.25, 800] as [number, number, number],
@@ -19,6 +20,20 @@ test("a state survives its address, with hostile names", () => {
   const { token, ...back } = fromFragment(`#${toFragment(state)}`);
   assert.equal(token, null);
   assert.deepEqual(JSON.parse(JSON.stringify(back)), JSON.parse(JSON.stringify(state)));
+});
+
+test("a name in an address is what it was, whatever it looks like", () => {
+  const names = [";", ":", "%", "%3B", "%253A", "range:0:1;raw:1", "a=b&path=c", "\u0000", "\ud83d\ude00;", "%zz", "__proto__", " "];
+  for (const name of names) {
+    const over = { path: name, mode: "blink" as const, opacity: 1, outlines: true };
+    const state = { panes: [{ path: name, field: name, over }], at: { [`${name}=`]: 3 } };
+    const { panes, at } = fromFragment(`#${toFragment(state)}`);
+    assert.deepEqual(JSON.parse(JSON.stringify(panes)), state.panes, name);
+    assert.deepEqual({ ...at }, state.at, name);
+  }
+  // What people write themselves, and what older addresses have.
+  assert.equal(fromFragment("#path=a&as=field:a:b").panes[0].field, "a:b");
+  assert.equal(fromFragment("#path=a&as=field:100%25").panes[0].field, "100%");
 });
 
 test("an address of nonsense is an empty state", () => {

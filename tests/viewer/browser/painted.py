@@ -103,7 +103,9 @@ def flow(values: Any, longest: float) -> Any:
     part = (position - first)[..., None]
     colours = wheel()
     colour = (1 - part) * colours[first % 55] + part * colours[(first + 1) % 55]
-    colour = np.where(radius <= 1, 1 - radius * (1 - colour), colour * 0.75)
+    # The longest motion seems longer by half of a step along each axis.
+    inside = radius <= 1 + np.sqrt(0.5) / 127
+    colour = np.where(inside, 1 - np.minimum(1, radius) * (1 - colour), colour * 0.75)
     return with_alpha(np.floor(255 * colour + 1e-6).astype("u1"), valid)
 
 

@@ -145,9 +145,9 @@ def test_scales_of_ome_zarr_are_micrometres(screen: Screen, viewing: Callable[..
         position={"x": drawn.left + 40.5 * drawn.scale, "y": drawn.top + 20.5 * drawn.scale}
     )
     screen.wait_text("output.value", "y 20 µm [20] x 10 µm [40]: 7")
-    # A white bar of 20 micrometres, 80 elements long, in the corner.
+    # A white bar of 20 micrometres, 80 elements long, in the corner of the plane.
     upper = screen.pixels("canvas.upper")
-    row = upper[upper.shape[0] - 14]
+    row = upper[drawn.top + int(300 * drawn.scale) - 14]
     white = np.flatnonzero((row == 255).all(axis=-1))
     assert len(white) == round(80 * drawn.scale)
 

@@ -74,7 +74,7 @@ def test_only_the_damaged_chunk_is_hatched(
     array[:] = data
     (path / "c" / "1" / "2").write_bytes(b"damaged")
     screen.open(viewing(path).address())
-    screen.wait_text(".frame .notice", "c/1/2")
+    screen.wait_text(".pane > .notice", "c/1/2")
     screen.wait_text("aside", "100 in damaged chunks")
     found = shown(screen, 40, 60)
     sound = np.ones(data.shape, bool)

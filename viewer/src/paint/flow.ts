@@ -16,6 +16,9 @@ const SECTORS: [number, (i: number, n: number) => [number, number, number]][] = 
 ];
 const WHEEL = SECTORS.flatMap(([n, colour]) => Array.from({ length: n }, (_, i) => colour(i, n)));
 
+/** Steps are rounded: the longest motion itself may seem longer by half of a step along each axis. */
+const LONGEST = 1 + Math.SQRT1_2 / 127;
+
 /** The colour of a motion, where 1 is the largest one; beyond it, colours are darker. */
 export function wheelColour(u: number, v: number): number {
   const radius = Math.sqrt(u * u + v * v);
@@ -28,7 +31,7 @@ export function wheelColour(u: number, v: number): number {
     const two = WHEEL[(first + 1) % WHEEL.length][channel] / 255;
     const colour = (1 - part) * one + part * two;
     // The added millionth keeps the last bit of an arc tangent from changing a colour.
-    return Math.floor(255 * (radius <= 1 ? 1 - radius * (1 - colour) : colour * 0.75) + 1e-6);
+    return Math.floor(255 * (radius <= LONGEST ? 1 - Math.min(1, radius) * (1 - colour) : colour * 0.75) + 1e-6);
   });
   return rgb(red, green, blue);
 }

@@ -106,10 +106,10 @@ export function App({ viewer }: { viewer: Viewer }) {
         </p>
       )}
       {hello?.left_out && (
-        <p class="exported quiet">
+        <section class="exported quiet" aria-label="This page">
           A page without a server.{" "}
           {hello.left_out.length ? <>Left out: <bdi>{hello.left_out.join(", ")}</bdi>.</> : "All arrays are in it."}
-        </p>
+        </section>
       )}
       {tree.value && (
         <nav class="tree" aria-label="Arrays and groups">

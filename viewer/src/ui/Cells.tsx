@@ -19,7 +19,7 @@ export function Cells({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
   // One axis is shown downwards; a second one across.
   const { y, x } = pane.axes.value;
   const down = rank < 2 ? (rank ? 0 : null) : (y ?? x ?? rank - 2);
-  const across = rank < 2 || pane.kind.value === "text" || pane.kind.value === "ragged" ? null : (y === undefined ? null : (x ?? null));
+  const across = rank < 2 || pane.kind.value === "ragged" ? null : (y === undefined ? null : (x ?? null));
   const rows = down === null ? 1 : shape[down];
   const columns = across === null ? 1 : shape[across];
   const at = viewer.indexOf(pane);

@@ -24,7 +24,7 @@ export function Info({ viewer }: { viewer: Viewer }) {
       <SeriesBox viewer={viewer} />
       <ProfileBox viewer={viewer} />
       {same?.picture && same.tileType && !same.isEmpty && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && <Histogram key={`h${same.id}`} viewer={viewer} pane={same} />}
-      <Facts node={node} />
+      <Facts node={node} title={viewer.connection.hello.value?.title} />
       {same?.picture && <Chunk viewer={viewer} pane={same} />}
       <Attributes key={`a${node.path}`} node={node} />
       <Health key={`v${node.path}`} viewer={viewer} node={node} />
@@ -37,7 +37,7 @@ function lengths(chunks: ArrayNode["chunks"]): string {
   return chunks.map((chunk) => (Array.isArray(chunk) ? `(${chunk.slice(0, 4).join("+")}${chunk.length > 4 ? "…" : ""})` : chunk)).join(" × ");
 }
 
-function Facts({ node }: { node: Node }) {
+function Facts({ node, title }: { node: Node; title?: string }) {
   const rows: [string, string][] =
     node.kind === "group"
       ? typeof node.members === "number" ? [["members", node.members.toLocaleString("en")]] : []
@@ -56,7 +56,7 @@ function Facts({ node }: { node: Node }) {
   return (
     <section aria-label="Array">
       <h3>
-        <bdi>{node.path || "root"}</bdi>{" "}
+        <bdi>{node.path || title || "root"}</bdi>{" "}
         {[`v${node.zarr_format}`, ...node.badges].map((badge) => (
           <span class="badge" key={badge}>
             {badge}

@@ -27,22 +27,23 @@ export function PaneView({ viewer, pane, pictures }: Props) {
   const active = viewer.active.value === pane;
   const kind = pane.kind.value;
   const name = node.path || viewer.connection.hello.value?.title || "array";
+  const { y, x } = pane.axes.value;
+  // Planes of one array differ by their axes.
+  const plane = pane.cross && y !== undefined && x !== undefined ? `${pane.dimension(y)} × ${pane.dimension(x)}` : "";
   return (
-    <section class={`pane ${active ? "active" : ""}`} aria-label={name} onFocusCapture={() => viewer.activate(pane)} onPointerDown={() => viewer.activate(pane)}>
+    <section class={`pane ${active ? "active" : ""}`} aria-label={[name, plane].filter(Boolean).join(", ")} onFocusCapture={() => viewer.activate(pane)} onPointerDown={() => viewer.activate(pane)}>
       <header>
         <h2 title={name}>
           <bdi>{name}</bdi>
         </h2>
         <span class="facts">
-          {pane.cross && pane.axes.value.y !== undefined && pane.axes.value.x !== undefined
-            ? `${pane.dimension(pane.axes.value.y)} × ${pane.dimension(pane.axes.value.x)} of `
-            : ""}
+          {plane && `${plane} of `}
           {node.shape.map((length, axis) => `${node.dims?.[axis] ? `${node.dims[axis]} ` : ""}${length}`).join(" × ")}{" "}
           {node.dtype.length > 40 ? "struct" : node.dtype}
         </span>
         <Beside viewer={viewer} pane={pane} />
         {viewer.panes.value.length > 1 && (
-          <button type="button" aria-label={`Close ${name}`} onClick={() => viewer.close(pane)}>
+          <button type="button" aria-label={`Close ${[name, plane].filter(Boolean).join(", ")}`} onClick={() => viewer.close(pane)}>
             ✕
           </button>
         )}
@@ -51,7 +52,7 @@ export function PaneView({ viewer, pane, pictures }: Props) {
       {(!pane.cross || viewer.panes.value.find((one) => one.cross) === pane) && <div class="controls">
         <label>
           <span>kind</span>{" "}
-          <select value={kind} onChange={(event) => pane.setKind(event.currentTarget.value as Kind)}>
+          <select value={kind} onChange={(event) => viewer.setKind(pane, event.currentTarget.value as Kind)}>
             {allKinds(node).map((one) => (
               <option key={one} value={one}>
                 {one}
@@ -240,7 +241,7 @@ function Channels({ pane }: { pane: Pane }) {
                 if (gamma >= 0.1 && gamma <= 5) change(at, { gamma });
               }}
             />
-            <button type="button" aria-label={`Range of ${name} from its values`} onClick={() => {
+            <button type="button" aria-label={`auto: range of ${name} from its values`} onClick={() => {
               pane.foundChannels.value = [];
               change(at, { range: null });
             }}>
@@ -352,6 +353,11 @@ function Canvas({ viewer, pane, pictures }: Props) {
   const upper = useRef<HTMLCanvasElement>(null);
   const around = useRef<HTMLCanvasElement>(null);
   const value = useSignal("");
+  const offline = viewer.connection.offline.value;
+  // Where the pointer is, the server was not there: that is over.
+  useEffect(() => {
+    if (!offline) value.value = "";
+  }, [offline]);
 
   useEffect(() => {
     const [box, canvas, overlay, margin] = [frame.current, lower.current, upper.current, around.current];
@@ -421,12 +427,12 @@ function Canvas({ viewer, pane, pictures }: Props) {
         }} />
         {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
         {notes(pane) && <span class="quality"><bdi>{notes(pane)}</bdi></span>}
-        {pane.message.value && (
-          <p class="notice" role="alert">
-            <bdi>{pane.message.value}</bdi>
-          </p>
-        )}
       </div>
+      {pane.message.value && (
+        <p class="notice" role="alert">
+          <bdi>{pane.message.value}</bdi>
+        </p>
+      )}
       <output class="value">
         <bdi>{value.value || "\u00a0"}</bdi>
       </output>
@@ -454,6 +460,7 @@ function notes(pane: Pane): string {
   if (over?.mode === "difference") found.push(`${pane.node.path} minus ${over.pane.node.path}`);
   if (over?.mode === "blink") found.push(over.isSecond.value ? over.pane.node.path : pane.node.path);
   if (pane.projected) found.push(pane.projected);
+  if (pane.exceeds.value) found.push("the first part of a long plane: Shift and a drag move it");
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");

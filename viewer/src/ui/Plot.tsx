@@ -79,7 +79,10 @@ export function Plot({ curves, marked, height, title, labels, positions, onPart,
           legend: { show: false },
           // What is outlined is read again, with more detail.
           cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
-          axes: [labels ? { ...axis, values: (_: uPlot, at: number[]) => at.map((one) => tickOf(labels, one)), space: 80 } : axis, { ...axis, size: 56 }],
+          axes: [
+            { ...axis, size: 30, ...(labels && { values: (_: uPlot, at: number[]) => at.map((one) => tickOf(labels, one)), space: 80 }) },
+            { ...axis, size: widthOf },
+          ],
           series: drawn,
           bands,
           hooks: {
@@ -126,6 +129,13 @@ export function Plot({ curves, marked, height, title, labels, positions, onPart,
 /** A value without what floating-point arithmetic adds at its end. */
 export function rounded(value: number | string | null): string {
   return typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(9))) : String(value);
+}
+
+/** The room of the numbers at the left, in CSS pixels: as wide as the widest of them. */
+function widthOf(plot: uPlot, texts: string[] | null): number {
+  plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
+  const widest = Math.max(0, ...(texts ?? []).map((text) => plot.ctx.measureText(text).width));
+  return Math.max(40, Math.ceil(widest / devicePixelRatio) + 18);
 }
 
 /** The label of a tick, which lies at an element or between two. */

@@ -37,7 +37,7 @@ export function RegionBox({ viewer }: { viewer: Viewer }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [path, sel, playing]);
+  }, [path, sel, playing, viewer.connection.offline.value]);
   if (!region) return null;
   const { box, pane } = region;
   const found = stats.value;

@@ -56,7 +56,7 @@ export function SeriesBox({ viewer }: { viewer: Viewer }) {
         });
     }
     return () => abort.abort();
-  }, [keys.join("\n")]);
+  }, [keys.join("\n"), viewer.connection.offline.value]);
   const isSeveral = places.length > 1;
   const curves = useMemo(() => {
     const listed: Curve[] = [];
@@ -149,7 +149,7 @@ export function ProfileBox({ viewer }: { viewer: Viewer }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [line?.pane, ends, index, line?.pane.form, line?.pane.field.value]);
+  }, [line?.pane, ends, index, line?.pane.form, line?.pane.field.value, viewer.connection.offline.value]);
   const curves = useMemo(() => (series.value ? [{ series: series.value.series }] : []), [series.value]);
   if (!line) return null;
   return (

@@ -8,7 +8,7 @@ import type { Viewer } from "../state";
 
 export function Sliders({ viewer, player }: { viewer: Viewer; player: Player }) {
   const { dimensions } = viewer;
-  if (!dimensions.length) return <p class="quiet">All axes are shown.</p>;
+  if (!dimensions.length) return <p class="quiet">{viewer.panes.value.some((pane) => pane.projection.value) ? "All other axes are shown." : "All axes are shown."}</p>;
   return (
     <>
       {dimensions.map((dimension) => (

@@ -246,6 +246,6 @@ function TreeRow({ row, top, viewer, open, full, reachable, onFocus, onChoose }:
 
 function short(dtype: string): string {
   const match = /^(u?int|float|complex)(\d+)$/.exec(dtype);
-  if (!match) return dtype.length > 12 ? `${dtype.slice(0, 11)}…` : dtype;
+  if (!match) return dtype.length > 15 ? `${dtype.slice(0, 14)}…` : dtype;
   return `${{ uint: "u", int: "i", float: "f", complex: "c" }[match[1]]}${Number(match[2]) / 8}`;
 }

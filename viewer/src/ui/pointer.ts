@@ -207,20 +207,15 @@ export class Pointer {
 
   private shift(dx: number, dy: number): void {
     const { height, width } = this.picture.pane.extent;
-    const [cx, cy, span] = this.view();
+    const [cx, cy, span] = this.picture.seen();
     const shownHeight = (span * height) / width;
     const down = this.picture.pane.flipped.value ? -dy : dy;
     this.viewer.viewOf(this.picture.pane).value = [cx - dx / span, cy - down / shownHeight, span];
   }
 
-  private view(): [number, number, number] {
-    const { width } = this.picture.pane.extent;
-    return this.viewer.viewOf(this.picture.pane).value ?? [0.5, 0.5, (this.picture.viewport().scale * width) / devicePixelRatio];
-  }
-
   /** Zooms so that a point of the plane, in fractions, stays where it is on the screen. */
   private zoom(factor: number, fy: number, fx: number): void {
-    const [cx, cy, span] = this.view();
+    const [cx, cy, span] = this.picture.seen();
     const { width } = this.picture.pane.extent;
     const next = Math.max(16, Math.min((width * 128) / devicePixelRatio, span * factor));
     const real = next / span;

@@ -1272,7 +1272,7 @@ function toFragment(state) {
     if (pane.coast === false) options.push("coast:0");
     if (pane.cross) options.push("cross");
     if (pane.view) options.push(`view:${pane.view.map((part) => Number(part.toFixed(5))).join(":")}`);
-    if (pane.field) options.push(`field:${pane.field}`);
+    if (pane.field) options.push(`field:${escaped(pane.field)}`);
     params.append("path", pane.path);
     params.append("as", options.join(";"));
   }
@@ -1285,6 +1285,12 @@ function toFragment(state) {
   if (state.line) params.append("line", state.line.join(","));
   if (state.sel) params.append("sel", state.sel);
   return params.toString();
+}
+function escaped(name) {
+  return name.replace(/[%;:]/g, encodeURIComponent);
+}
+function unescaped(text) {
+  return text.replace(/%(25|3A|3B)/gi, decodeURIComponent);
 }
 function fromFragment(fragment) {
   const params = new URLSearchParams(fragment.replace(/^#/, ""));
@@ -1331,7 +1337,7 @@ function paneOf(path, options) {
       if (channel) (pane.channels ??= []).push(channel);
     }
     if (name === "upright") pane.upright = value === "1";
-    if (name === "field") pane.field = value;
+    if (name === "field") pane.field = unescaped(value);
     if (name === "cross") pane.cross = true;
     if (name === "along") {
       const how = WAYS.find((one) => one === rest[1]);
@@ -1591,9 +1597,14 @@ function levelFor(node, axes, scale) {
   }
   return chosen && chosen.path !== node.path ? chosen : null;
 }
+var LEAST_SIDE = 12;
 function fitting(height, width, screenHeight, screenWidth) {
   const scale = Math.min(screenHeight / Math.max(1, height), screenWidth / Math.max(1, width));
-  return scale >= 1 ? Math.floor(scale) : scale;
+  if (scale >= 1) return Math.floor(scale);
+  return Math.max(scale, Math.min(1, LEAST_SIDE / Math.max(1, Math.min(height, width))));
+}
+function centred(length, screen) {
+  return Math.max(0, Math.round((screen - length) / 2));
 }
 
 // src/exported.ts
@@ -1958,6 +1969,10 @@ var ChunkMap = class {
       again();
     });
   }
+  /** A request that failed is made once more when the map is drawn. */
+  askAgain() {
+    if (this.failure.value) this.key = "";
+  }
   dispose() {
     this.abort?.abort();
   }
@@ -1994,7 +2009,10 @@ var ChunkMap = class {
     const missing = grid2.values.filter((value) => value === null).length;
     const count = `${grid2.values.length - missing} of ${grid2.values.length} ${grid2.unit}s stored`;
     const what = { bytes: "stored bytes", ratio: "decoded bytes for each stored one", age: "last change" }[this.measure];
-    return range ? `${what}, ${this.text(range[0])} to ${this.text(range[1])}; ${count}` : count;
+    if (!range) return count;
+    const [low, high] = range.map((value) => this.text(value));
+    const ends = this.measure === "age" ? `${low} (dark) to ${high} (bright)` : `${low} to ${high}`;
+    return `${what}, ${ends}; ${count}`;
   }
   text(value) {
     if (this.measure === "bytes") return bytes(value);
@@ -2225,6 +2243,8 @@ var Pane = class _Pane {
   ready = y3(false);
   message = y3("");
   quality = y3("");
+  /** The plane is so long that only its first part is seen. */
+  exceeds = y3(false);
   /** A projection reads only every n-th plane. */
   every = y3(1);
   /** Missing chunks look like stored ones, because the server has not said which they are. */
@@ -2736,6 +2756,8 @@ var Viewer = class {
   loaded = y3(0);
   tiles;
   nodes = /* @__PURE__ */ new Map();
+  /** What the server did not answer, and is asked for again when it is back. */
+  unanswered = [];
   async start(fragment) {
     try {
       const hello = await this.connection.greet();
@@ -2793,6 +2815,7 @@ var Viewer = class {
       pane.setOver(new Over(pane, node, mode, state));
       if (range) pane.range.value = range;
     } catch (error) {
+      this.postpone(error, () => this.panes.value.includes(pane) && void this.putOver(pane, path, mode, state, range));
       this.report(error);
     }
   }
@@ -2841,6 +2864,7 @@ var Viewer = class {
       });
       this.relate(pane);
     } catch (error) {
+      this.postpone(error, () => void this.open(path, beside));
       this.report(error);
     }
   }
@@ -2921,6 +2945,7 @@ var Viewer = class {
   relate(pane) {
     this.api.coordinates(pane.node.path).then(({ axes }) => pane.labels.value = axes).catch((error) => {
       pane.labels.value = [];
+      this.postpone(error, () => this.panes.value.includes(pane) && this.relate(pane));
       this.note(error);
     });
     this.api.related(pane.node.path).then((related) => pane.related.value = related).catch((error) => this.note(error));
@@ -2930,13 +2955,25 @@ var Viewer = class {
       const panes = this.panes.value.filter((other) => other !== pane);
       this.panes.value = panes;
       if (this.active.value === pane) this.active.value = panes[0] ?? null;
-      if (this.region.value?.pane === pane) this.region.value = null;
-      if (this.series.value?.pane === pane) this.series.value = null;
-      if (this.line.value?.pane === pane) this.line.value = null;
-      this.pins.value = this.pins.value.filter((place) => place.pane !== pane);
-      if (this.cursor.value?.pane === pane) this.cursor.value = null;
+      this.forgetPlaces(pane);
     });
     this.tiles.want(pane, []);
+  }
+  /** What was outlined, clicked and drawn on a pane is gone. */
+  forgetPlaces(pane) {
+    if (this.region.value?.pane === pane) this.region.value = null;
+    if (this.series.value?.pane === pane) this.series.value = null;
+    if (this.line.value?.pane === pane) this.line.value = null;
+    this.pins.value = this.pins.value.filter((place) => place.pane !== pane);
+    if (this.cursor.value?.pane === pane) this.cursor.value = null;
+  }
+  /** Shows an array as another kind: places of a plane mean nothing in one of other axes. */
+  setKind(pane, kind) {
+    const { y: y5, x: x3 } = pane.axes.value;
+    r3(() => {
+      pane.setKind(kind);
+      if (pane.axes.value.y !== y5 || pane.axes.value.x !== x3) this.forgetPlaces(pane);
+    });
   }
   activate(pane) {
     this.active.value = pane;
@@ -2994,10 +3031,19 @@ var Viewer = class {
       this.failure.value = "The server does not accept this address. Open the address that zarrix view has printed.";
     } else this.failure.value = error instanceof Error ? error.message : String(error);
   }
+  postpone(error, again) {
+    if (error instanceof Unreachable) this.unanswered.push(again);
+  }
   /** The server answers again: everything that failed meanwhile is asked for once more. */
   resume() {
     this.loaded.value++;
-    for (const pane of this.panes.value) if (pane.storedFailed) pane.storedKey = "";
+    for (const pane of this.panes.value) {
+      if (pane.storedFailed) pane.storedKey = "";
+      pane.chunkMap.value?.askAgain();
+    }
+    const { unanswered } = this;
+    this.unanswered = [];
+    for (const again of unanswered) again();
     this.tiles.forgetErrors();
     this.tiles.resume();
     if (!this.panes.value.length) void this.start(location.hash);
@@ -3327,7 +3373,7 @@ function hasColourBar(pane) {
 function drawAxes(around) {
   const { context, view, pane, ratio, text } = around;
   const { y: y5, x: x3 } = pane.axes.value;
-  if (y5 === void 0 || x3 === void 0) return;
+  if (y5 === void 0 || x3 === void 0 || pane.isEmpty) return;
   const [left, top] = [MARGIN.left * ratio, MARGIN.top * ratio];
   context.font = `${11 * ratio}px system-ui, sans-serif`;
   context.fillStyle = text;
@@ -3353,7 +3399,7 @@ function drawAxes(around) {
   context.textBaseline = "middle";
   for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
     const at = top + view.top + screenRow(view, tick.at) * view.scale;
-    stroke(context, edge - 4 * ratio, at, edge, at);
+    stroke(context, edge - 3 * ratio, at, edge, at);
     context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
   }
   context.save();
@@ -3408,8 +3454,8 @@ function drawBar({ context, view, pane, ratio, text, line }) {
   for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
     const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
     const at = top + (1 - part) * (height - 1);
-    stroke(context, left + width, at, left + width + 4 * ratio, at);
-    context.fillText(shortText(value), left + width + 6 * ratio, at, (MARGIN.right - BAR_WIDTH - 17) * ratio);
+    stroke(context, left + width, at, left + width + 3 * ratio, at);
+    context.fillText(shortText(value), left + width + 7 * ratio, at, (MARGIN.right - BAR_WIDTH - 18) * ratio);
   }
 }
 function barTicks(low, high, count) {
@@ -3432,9 +3478,13 @@ function drawScaleBar(context, view, pane, ratio) {
   const perPixel = Math.abs(labels.step) / view.scale;
   const length = niceStep(perPixel * 60 * ratio);
   const width = length / perPixel;
-  if (!(width > 0) || width > view.width * 0.6) return;
-  const left = 12 * ratio;
-  const bottom = view.height - 12 * ratio;
+  const extent = pane.extent;
+  const begin = Math.max(0, view.left);
+  const end = Math.min(view.width, view.left + extent.width * view.scale);
+  if (!(width > 0) || width > (end - begin) * 0.8 - 12 * ratio) return;
+  const left = begin + 12 * ratio;
+  const bottom = Math.min(view.height, view.top + extent.height * view.scale) - 12 * ratio;
+  if (bottom - Math.max(0, view.top) < 66 * ratio) return;
   context.font = `${11 * ratio}px system-ui, sans-serif`;
   const label2 = withUnit(length, labels.unit);
   context.fillStyle = "rgba(0, 0, 0, 0.6)";
@@ -3761,7 +3811,7 @@ function RegionBox({ viewer }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [path, sel, playing]);
+  }, [path, sel, playing, viewer.connection.offline.value]);
   if (!region) return null;
   const { box, pane } = region;
   const found = stats.value;
@@ -8169,7 +8219,10 @@ function Plot({ curves, marked, height, title, labels, positions: positions2, on
           legend: { show: false },
           // What is outlined is read again, with more detail.
           cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
-          axes: [labels ? { ...axis, values: (_4, at) => at.map((one) => tickOf(labels, one)), space: 80 } : axis, { ...axis, size: 56 }],
+          axes: [
+            { ...axis, size: 30, ...labels && { values: (_4, at) => at.map((one) => tickOf(labels, one)), space: 80 } },
+            { ...axis, size: widthOf }
+          ],
           series: drawn2,
           bands,
           hooks: {
@@ -8214,6 +8267,11 @@ function Plot({ curves, marked, height, title, labels, positions: positions2, on
 }
 function rounded(value) {
   return typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(9))) : String(value);
+}
+function widthOf(plot, texts) {
+  plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
+  const widest = Math.max(0, ...(texts ?? []).map((text) => plot.ctx.measureText(text).width));
+  return Math.max(40, Math.ceil(widest / devicePixelRatio) + 18);
 }
 function tickOf(labels, at) {
   return Number.isInteger(at) ? labelAt(labels, at) ?? String(at) : "";
@@ -8363,7 +8421,7 @@ function SeriesBox({ viewer }) {
       });
     }
     return () => abort.abort();
-  }, [keys.join("\n")]);
+  }, [keys.join("\n"), viewer.connection.offline.value]);
   const isSeveral = places.length > 1;
   const curves = w2(() => {
     const listed = [];
@@ -8440,7 +8498,7 @@ function ProfileBox({ viewer }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [line?.pane, ends, index, line?.pane.form, line?.pane.field.value]);
+  }, [line?.pane, ends, index, line?.pane.form, line?.pane.field.value, viewer.connection.offline.value]);
   const curves = w2(() => series.value ? [{ series: series.value.series }] : [], [series.value]);
   if (!line) return null;
   return /* @__PURE__ */ a4("section", { class: "profile", "aria-label": "Profile", children: [
@@ -8515,6 +8573,7 @@ var SECTORS = [
   [6, (i4, n3) => [255, 0, 255 - Math.floor(255 * i4 / n3)]]
 ];
 var WHEEL = SECTORS.flatMap(([n3, colour]) => Array.from({ length: n3 }, (_4, i4) => colour(i4, n3)));
+var LONGEST = 1 + Math.SQRT1_2 / 127;
 function wheelColour(u4, v4) {
   const radius = Math.sqrt(u4 * u4 + v4 * v4);
   const angle = Math.atan2(-v4, -u4) / Math.PI;
@@ -8525,7 +8584,7 @@ function wheelColour(u4, v4) {
     const one = WHEEL[first % WHEEL.length][channel] / 255;
     const two = WHEEL[(first + 1) % WHEEL.length][channel] / 255;
     const colour = (1 - part) * one + part * two;
-    return Math.floor(255 * (radius <= 1 ? 1 - radius * (1 - colour) : colour * 0.75) + 1e-6);
+    return Math.floor(255 * (radius <= LONGEST ? 1 - Math.min(1, radius) * (1 - colour) : colour * 0.75) + 1e-6);
   });
   return rgb(red, green, blue);
 }
@@ -8855,7 +8914,7 @@ function Info({ viewer }) {
     /* @__PURE__ */ a4(SeriesBox, { viewer }),
     /* @__PURE__ */ a4(ProfileBox, { viewer }),
     same?.picture && same.tileType && !same.isEmpty && !same.projection.value && !same.chunkMap.value && same.over.value?.mode !== "difference" && same.node.components === 1 && !/^(datetime|timedelta)/.test(same.node.dtype) && /* @__PURE__ */ a4(Histogram, { viewer, pane: same }, `h${same.id}`),
-    /* @__PURE__ */ a4(Facts, { node }),
+    /* @__PURE__ */ a4(Facts, { node, title: viewer.connection.hello.value?.title }),
     same?.picture && /* @__PURE__ */ a4(Chunk, { viewer, pane: same }),
     /* @__PURE__ */ a4(Attributes, { node }, `a${node.path}`),
     /* @__PURE__ */ a4(Health, { viewer, node }, `v${node.path}`),
@@ -8865,7 +8924,7 @@ function Info({ viewer }) {
 function lengths(chunks) {
   return chunks.map((chunk) => Array.isArray(chunk) ? `(${chunk.slice(0, 4).join("+")}${chunk.length > 4 ? "…" : ""})` : chunk).join(" × ");
 }
-function Facts({ node }) {
+function Facts({ node, title }) {
   const rows = node.kind === "group" ? typeof node.members === "number" ? [["members", node.members.toLocaleString("en")]] : [] : [
     ["shape", node.shape.join(" × ") || "scalar"],
     ["data type", node.dtype],
@@ -8880,7 +8939,7 @@ function Facts({ node }) {
   ];
   return /* @__PURE__ */ a4("section", { "aria-label": "Array", children: [
     /* @__PURE__ */ a4("h3", { children: [
-      /* @__PURE__ */ a4("bdi", { children: node.path || "root" }),
+      /* @__PURE__ */ a4("bdi", { children: node.path || title || "root" }),
       " ",
       [`v${node.zarr_format}`, ...node.badges].map((badge) => /* @__PURE__ */ a4("span", { class: "badge", children: badge }, badge))
     ] }),
@@ -8955,7 +9014,7 @@ function Attributes({ node }) {
   ] }) });
 }
 var MOST = 100;
-var LONGEST = 2e3;
+var LONGEST2 = 2e3;
 function Json({ name, value, depth }) {
   if (value === null || typeof value !== "object") {
     const text = JSON.stringify(value);
@@ -8989,7 +9048,7 @@ function JsonBranch(props) {
   ] });
 }
 function clipped(text) {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text;
+  return text.length > LONGEST2 ? `${text.slice(0, LONGEST2)}… (${text.length} characters)` : text;
 }
 
 // src/hatching.ts
@@ -9499,9 +9558,13 @@ var Picture = class {
     const { height, width } = this.canvas;
     const plane = this.pane.extent;
     const view = this.viewer.viewOf(this.pane).value;
-    const scale = view ? view[2] * devicePixelRatio / plane.width : this.fit(plane);
-    const [cx, fraction] = view ?? [0.5, 0.5];
     const flip = this.pane.flipped.value ? plane.height : 0;
+    if (!view) {
+      const scale2 = this.fit(plane);
+      return { scale: scale2, left: centred(plane.width * scale2, width), top: centred(plane.height * scale2, height), width, height, flip };
+    }
+    const scale = view[2] * devicePixelRatio / plane.width;
+    const [cx, fraction] = view;
     const cy = flip ? 1 - fraction : fraction;
     return {
       scale,
@@ -9511,6 +9574,15 @@ var Picture = class {
       height,
       flip
     };
+  }
+  /** What part of its plane is seen, as a view that can be kept: centre, and CSS pixels for the width. */
+  seen() {
+    const view = this.viewer.viewOf(this.pane).value;
+    if (view) return view;
+    const { scale, left, top, width, height, flip } = this.viewport();
+    const plane = this.pane.extent;
+    const cy = (height / 2 - top) / (plane.height * scale);
+    return [(width / 2 - left) / (plane.width * scale), flip ? 1 - cy : cy, scale * plane.width / devicePixelRatio];
   }
   /** The scale at which the plane fits; of three planes, at which all of them do. */
   fit(plane) {
@@ -9568,6 +9640,7 @@ var Picture = class {
     this.drawMissing(view, index);
     this.drawMarks(view);
     pane.message.value = [...tiles, ...above].flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
+    pane.exceeds.value = !viewer.viewOf(pane).value && Math.max(pane.extent.height * view.scale - view.height, pane.extent.width * view.scale - view.width) >= 1;
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     pane.every.value = Math.max(1, ...tiles.map(({ entry }) => Number(entry?.tile?.headers["x-zarrix-every"] ?? 1)));
@@ -9783,7 +9856,7 @@ function Cells({ viewer, pane }) {
   const rank = shape.length;
   const { y: y5, x: x3 } = pane.axes.value;
   const down = rank < 2 ? rank ? 0 : null : y5 ?? x3 ?? rank - 2;
-  const across = rank < 2 || pane.kind.value === "text" || pane.kind.value === "ragged" ? null : y5 === void 0 ? null : x3 ?? null;
+  const across = rank < 2 || pane.kind.value === "ragged" ? null : y5 === void 0 ? null : x3 ?? null;
   const rows = down === null ? 1 : shape[down];
   const columns = across === null ? 1 : shape[across];
   const at = viewer.indexOf(pane);
@@ -10129,18 +10202,14 @@ var Pointer = class {
   }
   shift(dx, dy) {
     const { height, width } = this.picture.pane.extent;
-    const [cx, cy, span] = this.view();
+    const [cx, cy, span] = this.picture.seen();
     const shownHeight = span * height / width;
     const down = this.picture.pane.flipped.value ? -dy : dy;
     this.viewer.viewOf(this.picture.pane).value = [cx - dx / span, cy - down / shownHeight, span];
   }
-  view() {
-    const { width } = this.picture.pane.extent;
-    return this.viewer.viewOf(this.picture.pane).value ?? [0.5, 0.5, this.picture.viewport().scale * width / devicePixelRatio];
-  }
   /** Zooms so that a point of the plane, in fractions, stays where it is on the screen. */
   zoom(factor, fy, fx) {
-    const [cx, cy, span] = this.view();
+    const [cx, cy, span] = this.picture.seen();
     const { width } = this.picture.pane.extent;
     const next = Math.max(16, Math.min(width * 128 / devicePixelRatio, span * factor));
     const real = next / span;
@@ -10213,23 +10282,25 @@ function PaneView({ viewer, pane, pictures }) {
   const active = viewer.active.value === pane;
   const kind = pane.kind.value;
   const name = node.path || viewer.connection.hello.value?.title || "array";
-  return /* @__PURE__ */ a4("section", { class: `pane ${active ? "active" : ""}`, "aria-label": name, onFocusCapture: () => viewer.activate(pane), onPointerDown: () => viewer.activate(pane), children: [
+  const { y: y5, x: x3 } = pane.axes.value;
+  const plane = pane.cross && y5 !== void 0 && x3 !== void 0 ? `${pane.dimension(y5)} × ${pane.dimension(x3)}` : "";
+  return /* @__PURE__ */ a4("section", { class: `pane ${active ? "active" : ""}`, "aria-label": [name, plane].filter(Boolean).join(", "), onFocusCapture: () => viewer.activate(pane), onPointerDown: () => viewer.activate(pane), children: [
     /* @__PURE__ */ a4("header", { children: [
       /* @__PURE__ */ a4("h2", { title: name, children: /* @__PURE__ */ a4("bdi", { children: name }) }),
       /* @__PURE__ */ a4("span", { class: "facts", children: [
-        pane.cross && pane.axes.value.y !== void 0 && pane.axes.value.x !== void 0 ? `${pane.dimension(pane.axes.value.y)} × ${pane.dimension(pane.axes.value.x)} of ` : "",
+        plane && `${plane} of `,
         node.shape.map((length, axis) => `${node.dims?.[axis] ? `${node.dims[axis]} ` : ""}${length}`).join(" × "),
         " ",
         node.dtype.length > 40 ? "struct" : node.dtype
       ] }),
       /* @__PURE__ */ a4(Beside, { viewer, pane }),
-      viewer.panes.value.length > 1 && /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Close ${name}`, onClick: () => viewer.close(pane), children: "✕" })
+      viewer.panes.value.length > 1 && /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Close ${[name, plane].filter(Boolean).join(", ")}`, onClick: () => viewer.close(pane), children: "✕" })
     ] }),
     (!pane.cross || viewer.panes.value.find((one) => one.cross) === pane) && /* @__PURE__ */ a4("div", { class: "controls", children: [
       /* @__PURE__ */ a4("label", { children: [
         /* @__PURE__ */ a4("span", { children: "kind" }),
         " ",
-        /* @__PURE__ */ a4("select", { value: kind, onChange: (event) => pane.setKind(event.currentTarget.value), children: allKinds(node).map((one) => /* @__PURE__ */ a4("option", { value: one, children: one }, one)) })
+        /* @__PURE__ */ a4("select", { value: kind, onChange: (event) => viewer.setKind(pane, event.currentTarget.value), children: allKinds(node).map((one) => /* @__PURE__ */ a4("option", { value: one, children: one }, one)) })
       ] }),
       node.fields && /* @__PURE__ */ a4("label", { children: [
         /* @__PURE__ */ a4("span", { children: "field" }),
@@ -10395,7 +10466,7 @@ function Channels({ pane }) {
           }
         }
       ),
-      /* @__PURE__ */ a4("button", { type: "button", "aria-label": `Range of ${name} from its values`, onClick: () => {
+      /* @__PURE__ */ a4("button", { type: "button", "aria-label": `auto: range of ${name} from its values`, onClick: () => {
         pane.foundChannels.value = [];
         change2(at, { range: null });
       }, children: "auto" }),
@@ -10512,6 +10583,10 @@ function Canvas({ viewer, pane, pictures }) {
   const upper = T2(null);
   const around = T2(null);
   const value = useSignal("");
+  const offline = viewer.connection.offline.value;
+  A2(() => {
+    if (!offline) value.value = "";
+  }, [offline]);
   A2(() => {
     const [box, canvas, overlay, margin] = [frame.current, lower.current, upper.current, around.current];
     if (!box || !canvas || !overlay || !margin) return;
@@ -10597,9 +10672,9 @@ function Canvas({ viewer, pane, pictures }) {
         return seen.current && margin ? composed(viewer, seen.current, margin) : null;
       } }),
       pane.kind.value === "flow" && /* @__PURE__ */ a4(Wheel, { largest: pane.look.value.range[1] }),
-      notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: /* @__PURE__ */ a4("bdi", { children: notes(pane) }) }),
-      pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) })
+      notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: /* @__PURE__ */ a4("bdi", { children: notes(pane) }) })
     ] }),
+    pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) }),
     /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) })
   ] });
 }
@@ -10627,6 +10702,7 @@ function notes(pane) {
   if (over?.mode === "difference") found.push(`${pane.node.path} minus ${over.pane.node.path}`);
   if (over?.mode === "blink") found.push(over.isSecond.value ? over.pane.node.path : pane.node.path);
   if (pane.projected) found.push(pane.projected);
+  if (pane.exceeds.value) found.push("the first part of a long plane: Shift and a drag move it");
   if (pane.origin.value) found.push(`numbers are above ${pane.origin.value.text}`);
   if (pane.quality.value === "coarse") found.push("coarse: one element for each sampled chunk");
   if (pane.quality.value === "step") found.push("every n-th element");
@@ -10665,7 +10741,7 @@ function drawWheel(context, side) {
 // src/ui/Sliders.tsx
 function Sliders({ viewer, player }) {
   const { dimensions } = viewer;
-  if (!dimensions.length) return /* @__PURE__ */ a4("p", { class: "quiet", children: "All axes are shown." });
+  if (!dimensions.length) return /* @__PURE__ */ a4("p", { class: "quiet", children: viewer.panes.value.some((pane) => pane.projection.value) ? "All other axes are shown." : "All axes are shown." });
   return /* @__PURE__ */ a4($, { children: [
     dimensions.map((dimension) => /* @__PURE__ */ a4(Slider, { viewer, player, dimension }, dimension)),
     viewer.panes.value.some((pane) => pane.picture) && /* @__PURE__ */ a4("p", { class: "speed", children: [
@@ -11051,7 +11127,7 @@ function TreeRow({ row, top, viewer, open, full, reachable, onFocus, onChoose })
 }
 function short(dtype) {
   const match = /^(u?int|float|complex)(\d+)$/.exec(dtype);
-  if (!match) return dtype.length > 12 ? `${dtype.slice(0, 11)}…` : dtype;
+  if (!match) return dtype.length > 15 ? `${dtype.slice(0, 14)}…` : dtype;
   return `${{ uint: "u", int: "i", float: "f", complex: "c" }[match[1]]}${Number(match[2]) / 8}`;
 }
 
@@ -11123,7 +11199,7 @@ function App({ viewer }) {
       " ",
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.failure.value = "", children: "Close" })
     ] }),
-    hello?.left_out && /* @__PURE__ */ a4("p", { class: "exported quiet", children: [
+    hello?.left_out && /* @__PURE__ */ a4("section", { class: "exported quiet", "aria-label": "This page", children: [
       "A page without a server.",
       " ",
       hello.left_out.length ? /* @__PURE__ */ a4($, { children: [
