@@ -174,7 +174,7 @@ def test_axe_finds_no_barrier_in_any_view(
     ]
     assert not problems, problems
     assert len(found["passes"]) > 15
-    # Files of the page itself are no requests to another machine.
+    # The file of the page itself is not another machine.
     screen.requests = [url for url in screen.requests if not url.startswith("file:")]
     screen.close()
 
