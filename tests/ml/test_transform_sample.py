@@ -79,6 +79,24 @@ def test_a_sample_is_changed_in_place() -> None:
     assert batch.seeds is not None
 
 
+def test_entries_that_are_replaced_in_the_sample_are_those_of_the_batch() -> None:
+    def flip_some(sample: dict[str, Any], rng: np.random.Generator) -> None:
+        if sample["item"] % 2:
+            sample["x"] = sample["x"][..., ::-1]
+
+    def replace_all(sample: dict[str, Any], rng: np.random.Generator) -> None:
+        sample["x"], sample["y"] = sample["x"].sum(), sample["y"] + 0.5
+
+    stored = np.arange(18, dtype="f4").reshape(3, 2, 3)
+    batch = next(iter(ml.Loader(rows(), 3, shuffle=False, transform_sample=flip_some)))
+    assert batch["x"].tolist() == [
+        (one[..., ::-1] if item % 2 else one).tolist() for item, one in enumerate(stored)
+    ]
+    batch = next(iter(ml.Loader(rows(), 3, shuffle=False, transform_sample=replace_all)))
+    assert batch["x"].tolist() == stored.sum(axis=(1, 2)).tolist()
+    assert batch["y"].tolist() == [0.5, 1.5, 2.5]
+
+
 def test_trees_of_arrays_get_a_first_axis() -> None:
     def tree(sample: dict[str, Any], rng: np.random.Generator) -> Any:
         x, y = sample["x"], int(sample["y"])

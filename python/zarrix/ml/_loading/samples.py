@@ -17,7 +17,8 @@ SampleFunction = Callable[[dict[str, Any], np.random.Generator], Any]
 def of_samples(batch: Batch, function: SampleFunction) -> Any:
     """The batch of what ``function`` returns for each sample of a batch.
 
-    A function that returns None has changed the sample, which is a view of the batch.
+    A function that returns None has changed the sample: its arrays, which are views of the batch,
+    or what the mapping has.
     """
     samples = Samples.of(batch)
     results = [
@@ -28,8 +29,10 @@ def of_samples(batch: Batch, function: SampleFunction) -> Any:
 
 
 def _called(function: SampleFunction, sample: dict[str, Any], rng: np.random.Generator) -> Any:
-    result = function(sample, rng)
-    return sample if result is None else result
+    # A copy: the function may replace entries, and the batch is made of those that it did not.
+    given = dict(sample)
+    result = function(given, rng)
+    return given if result is None else result
 
 
 def _generators(batch: Batch) -> Iterator[np.random.Generator]:
