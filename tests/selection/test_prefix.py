@@ -35,7 +35,11 @@ def made(path: Path, **options: Any) -> Any:
 @pytest.mark.parametrize("shards", [None, SHAPE])
 @pytest.mark.parametrize(
     "compressor",
-    [zarr.codecs.ZstdCodec(level=1), zarr.codecs.ZstdCodec(checksum=True), zarr.codecs.numcodecs.LZ4()],
+    [
+        zarr.codecs.ZstdCodec(level=1),
+        zarr.codecs.ZstdCodec(checksum=True),
+        zarr.codecs.numcodecs.LZ4(),
+    ],
     ids=["zstd", "zstd-checksum", "lz4"],
 )
 def test_parts_of_large_chunks_equal_numpy(
@@ -43,9 +47,7 @@ def test_parts_of_large_chunks_equal_numpy(
 ) -> None:
     turned: Any = zarr.codecs.TransposeCodec(order=(2, 1, 0)) if order == "F" else None
     filters = [turned] if turned else []
-    z = made(
-        tmp_path / "a", chunks=SHAPE, shards=shards, compressors=[compressor], filters=filters
-    )
+    z = made(tmp_path / "a", chunks=SHAPE, shards=shards, compressors=[compressor], filters=filters)
     for selection in SELECTIONS:
         np.testing.assert_array_equal(z[selection], VALUES[selection], str(selection))
     at = ([0, 5, 0], [3, 2, 129], [0, 259, 8])

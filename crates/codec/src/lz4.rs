@@ -50,7 +50,7 @@ fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Option<usize> {
 }
 
 unsafe extern "C" {
-    /// Of the library that `lz4_sys` links, and does not declare.
+    /// `lz4_sys` links the library that has it, and does not declare it.
     fn LZ4_decompress_safe_partial(
         src: *const c_char,
         dst: *mut c_char,
