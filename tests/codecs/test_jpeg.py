@@ -245,6 +245,16 @@ def test_bytes_between_the_last_code_and_the_end_are_read_as_in_pillow_or_refuse
     assert np.array_equal(z[0], decoded(padded, (200, 120, 3)))
 
 
+@pytest.mark.parametrize("before", [b"\xff\xd8", b"\xff\xff\x21\x00\x00?;"])
+def test_a_scan_without_a_header_is_an_error_for_parts(before):
+    z = array_of([before + b"\xff\xda\x08\x00" + bytes(3000)], (40, 40, 3))
+    begun = array_of([b"\xff\xd8\xff\xda\x00\x08" + bytes(3000)], (40, 40, 3))
+    for part in (np.s_[0, 3:9], np.s_[...]):
+        for array in (z, begun):
+            with pytest.raises(zarr.errors.CorruptChunkError, match="jpeg"):
+                array[part]
+
+
 def test_a_header_of_another_size_is_refused_before_its_memory():
     data = bytearray(jpeg_file(picture(np.random.default_rng(7), 16, 16), quality=90))
     frame = data.index(b"\xff\xc0")

@@ -95,8 +95,10 @@ impl Bands {
             match kind {
                 0xc0 | 0xc1 => header.read(stream, at + 4)?,
                 0xdd => header.interval = two(stream, at + 4)?,
+                // Before the header of the image, there is nothing to divide by.
+                0xda if header.components == 0 => return None,
                 0xda => {
-                    let whole = header.components > 0 && *stream.get(at + 4)? == header.components;
+                    let whole = *stream.get(at + 4)? == header.components;
                     let bands = header.bands(at + 2 + length);
                     return bands.filter(|bands| whole && bands.count > 1);
                 }
