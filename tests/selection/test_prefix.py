@@ -1,4 +1,4 @@
-"""Chunks of zstd and LZ4 are decoded only as far as a selection reaches, with equal elements."""
+"""Chunks of zstd are decoded only as far as a selection reaches, with equal elements."""
 
 from pathlib import Path
 from typing import Any

@@ -32,34 +32,6 @@ pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> Option<usize> {
     usize::try_from(written).ok()
 }
 
-/// Decodes the first `dst.len()` bytes of one block, which decodes to more.
-fn decompress_prefix(src: &[u8], dst: &mut [u8]) -> Option<usize> {
-    let (src_bytes, dst_bytes) = lengths(src, dst)?;
-    // SAFETY: both pointers are valid for the lengths given; this entry point reads and writes
-    // inside those for any input.
-    let written = unsafe {
-        LZ4_decompress_safe_partial(
-            src.as_ptr().cast::<c_char>(),
-            dst.as_mut_ptr().cast::<c_char>(),
-            src_bytes,
-            dst_bytes,
-            dst_bytes,
-        )
-    };
-    usize::try_from(written).ok()
-}
-
-unsafe extern "C" {
-    /// `lz4_sys` links the library that has it, and does not declare it.
-    fn LZ4_decompress_safe_partial(
-        src: *const c_char,
-        dst: *mut c_char,
-        src_bytes: c_int,
-        needed_bytes: c_int,
-        dst_bytes: c_int,
-    ) -> c_int;
-}
-
 /// Compresses `src` into the front of `dst`; larger `acceleration` is faster. Returns the bytes
 /// written, `None` if they do not fit.
 pub(crate) fn compress(src: &[u8], dst: &mut [u8], acceleration: i32) -> Option<usize> {
@@ -107,17 +79,6 @@ fn split_header(src: &[u8]) -> Result<(usize, &[u8])> {
     };
     let declared = usize::try_from(u32::from_le_bytes(*header)).unwrap_or(usize::MAX);
     Ok((declared, block))
-}
-
-/// The block of an encoded form that declares `decoded_bytes`.
-fn block_of(src: &[u8], decoded_bytes: usize) -> Result<&[u8]> {
-    match split_header(src)? {
-        (declared, block) if declared == decoded_bytes => Ok(block),
-        (declared, _) => Err(CodecError::corrupt(
-            NAME,
-            format!("the header says {declared} bytes, {decoded_bytes} expected"),
-        )),
-    }
 }
 
 fn decode_block(block: &[u8], dst: &mut [u8]) -> Result<()> {
@@ -176,25 +137,14 @@ impl Codec for Lz4 {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _scratch: &mut Scratch) -> Result<()> {
-        decode_block(block_of(src, dst.len())?, dst)
-    }
-
-    fn decode_prefix(
-        &self,
-        src: &[u8],
-        needed: usize,
-        dst: &mut [u8],
-        _scratch: &mut Scratch,
-    ) -> Result<()> {
-        let block = block_of(src, dst.len())?;
-        let dst = &mut dst[..needed];
-        match decompress_prefix(block, dst) {
-            Some(bytes) if bytes == needed => Ok(()),
-            _ => Err(CodecError::corrupt(
+        let (declared, block) = split_header(src)?;
+        if declared != dst.len() {
+            return Err(CodecError::corrupt(
                 NAME,
-                format!("{} bytes do not decode to {needed} or more", block.len()),
-            )),
+                format!("the header says {declared} bytes, {} expected", dst.len()),
+            ));
         }
+        decode_block(block, dst)
     }
 
     fn decode_bounded(

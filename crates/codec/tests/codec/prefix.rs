@@ -51,18 +51,14 @@ fn prefixes_of_each_length_are_those_of_the_whole() {
 }
 
 #[test]
-fn decoders_stop_where_nothing_more_is_needed() {
+fn zstd_stops_where_nothing_more_is_needed() {
     let data = mixed(1 << 20, 4);
-    for (name, configuration, slack) in
-        [("zstd", json!({}), 128 << 10), ("numcodecs.lz4", json!({}), 0)]
-    {
-        let codec = codec(name, &configuration);
-        let stored = encoded(&*codec, &data);
-        let mut room = vec![UNTOUCHED; data.len()];
-        codec.decode_prefix(&stored, 1000, &mut room, &mut Scratch::default()).unwrap();
-        let rest = &room[1000 + slack..];
-        assert!(rest.iter().all(|byte| *byte == UNTOUCHED), "{name}");
-    }
+    let codec = codec("zstd", &json!({}));
+    let stored = encoded(&*codec, &data);
+    let mut room = vec![UNTOUCHED; data.len()];
+    codec.decode_prefix(&stored, 1000, &mut room, &mut Scratch::default()).unwrap();
+    let behind_the_first_block = &room[128 << 10..];
+    assert!(behind_the_first_block.iter().all(|byte| *byte == UNTOUCHED));
 }
 
 #[test]
@@ -107,8 +103,8 @@ fn frames_that_end_early_or_say_another_length_are_errors() {
             assert!(matches!(decoded, Err(CodecError::Corrupt { .. })), "{name}: {bytes}");
         }
         let mut room = vec![0; data.len()];
-        for cut in [0, 1, 4, 5, 17, stored.len() / 8] {
-            let decoded = codec.decode_prefix(&stored[..cut], 900_000, &mut room, &mut scratch);
+        for cut in [0, 1, 4, 5, 17, stored.len() / 8, stored.len() - 1] {
+            let decoded = codec.decode_prefix(&stored[..cut], 1000, &mut room, &mut scratch);
             assert!(matches!(decoded, Err(CodecError::Corrupt { .. })), "{name}: {cut}");
         }
     }
