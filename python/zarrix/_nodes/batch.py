@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zarrix._metadata.literals import Format
+from zarrix._nodes.known_groups import KnownGroups
 from zarrix._runtime.system import on_fork
 from zarrix._stores.base import Store
 
-__all__ = ["Batch", "Change", "batches_above"]
+__all__ = ["Batch", "Change", "batches_above", "known_format", "known_groups"]
 
 
-@dataclass
+@dataclass(slots=True)
 class Change:
     """A node that was created, changed or removed.
 
@@ -28,12 +29,22 @@ class Change:
         Whether all below it was, too.
     documents : dict of str to bytes, optional
         The documents that were stored, by key, if they are all that the node has.
+    is_leaf : bool
+        Whether it is known to be an array.
     """
 
     path: str
     zarr_format: Format
     deep: bool
     documents: Mapping[str, bytes] | None = None
+    is_leaf: bool = False
+
+    def followed_by(self, change: Change) -> Change:
+        """This change and a later one of the node: what is stored is not known then."""
+        is_leaf = self.is_leaf and not change.deep
+        return Change(
+            self.path, self.zarr_format, deep=self.deep or change.deep, is_leaf=is_leaf
+        )
 
 
 class Batch:
@@ -47,13 +58,18 @@ class Batch:
     store : Store
     root : str
         The path of the group.
+    zarr_format : {2, 3}
+        Of the hierarchy.
     before : dict of str to bytes
         By key, the consolidated metadata at and above the group when the batch begins. While it is
         the same, no other process has changed a node, and what this one has stored is known.
     """
 
-    def __init__(self, store: Store, root: str, before: Mapping[str, bytes]) -> None:
-        self.before = before
+    def __init__(
+        self, store: Store, root: str, zarr_format: Format, before: Mapping[str, bytes]
+    ) -> None:
+        self.zarr_format, self.before = zarr_format, before
+        self.groups = KnownGroups()
         self._engine, self._prefix = store._engine.id, store.engine_path(root)
         self._thread = threading.get_ident()
         self._changes: dict[tuple[str, Format], Change] = {}
@@ -79,16 +95,18 @@ class Batch:
             return []
         return list(self._changes.values())
 
-    def hold(self, change: Change) -> bool:
+    def hold(self, store: Store, change: Change) -> bool:
         """Whether the batch holds this change now; it does not if it has ended meanwhile."""
+        note = self.groups.forget if change.deep else self.groups.stored
+        note(store, change.path)
+        if not self.before:
+            # Only consolidated metadata that was there before is brought up to date by them.
+            change = replace(change, documents=None)
         with self._lock:
             if not self._is_over:
                 place = change.path, change.zarr_format
                 before = self._changes.get(place)
-                # What is stored after a second change is not known.
-                self._changes[place] = (
-                    change if before is None else Change(*place, deep=before.deep or change.deep)
-                )
+                self._changes[place] = before.followed_by(change) if before else change
             return not self._is_over
 
     def _holds_all_of(self, other: Batch) -> bool:
@@ -99,6 +117,7 @@ class Batch:
         return store._engine.id == self._engine and _is_below(store.engine_path(path), self._prefix)
 
 
+_FORMATS: tuple[Format, ...] = (2, 3)
 # In the order in which they began. A change of a dictionary is one step for other threads.
 _BATCHES: dict[Batch, None] = {}
 on_fork(after_in_child=_BATCHES.clear)
@@ -111,3 +130,21 @@ def _is_below(path: str, root: str) -> bool:
 def batches_above(store: Store, path: str) -> list[Batch]:
     """The batches of this process that are to hold changes of the node at ``path``."""
     return [one for one in tuple(_BATCHES) if one.covers(store, path)] if _BATCHES else []
+
+
+def known_groups(store: Store, path: str, zarr_format: Format) -> KnownGroups | None:
+    """What a batch above ``path`` knows about groups of this format; None outside of batches."""
+    if not _BATCHES or store._is_staged:
+        return None
+    own = (one for one in batches_above(store, path) if one.zarr_format == zarr_format)
+    return next((one.groups for one in own), None)
+
+
+def known_format(store: Store, path: str) -> Format | None:
+    """The format of the group that a new node at ``path`` is put in, if a batch knows it."""
+    above = path.rpartition("/")[0]
+    for zarr_format in _FORMATS if _BATCHES else ():
+        groups = known_groups(store, path, zarr_format)
+        if groups is not None and groups.has(store, above):
+            return zarr_format
+    return None

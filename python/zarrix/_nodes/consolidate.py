@@ -15,12 +15,16 @@ from zarrix._errors import ZarrixError
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
 from zarrix._metadata.literals import Format
+from zarrix._metadata.group import GroupMetadata
+from zarrix._metadata import v2, v3
 from zarrix._nodes.batch import Batch, Change, batches_above
 from zarrix._nodes.pending import with_pending
+from zarrix._nodes.put_new import put_new
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     CONSOLIDATED_DOCUMENT,
     DOCUMENTS_OF_A_NODE,
+    GROUP_DOCUMENT,
     ZARR_JSON,
     ZARRAY,
     key_of,
@@ -122,10 +126,11 @@ def update_consolidated(
     if zarr_format == 3 and not path:
         # Its document has the consolidated metadata, and is not part of it.
         return
-    change, is_held = Change(path, zarr_format, deep, documents), False
+    is_leaf = key_of(path, ZARRAY) in (documents or ())
+    change, is_held = Change(path, zarr_format, deep, documents, is_leaf), False
     for batch in batches_above(store, path):
         # Every one holds it, and not only the first.
-        is_held |= batch.hold(change)
+        is_held |= batch.hold(store, change)
     if not is_held:
         _update_format(store, [change], {}, apart)
 
@@ -135,23 +140,27 @@ def updated_once(store: Store, root: str, zarr_format: Format) -> Iterator[None]
     """Add what the block changes below ``root`` to consolidated metadata once, at its end, also
     after an error.
     """
-    batch = Batch(store, root, dict(_consolidated(store, _with_parents(root), zarr_format)))
+    before = dict(_consolidated(store, _with_parents(root), zarr_format))
+    batch = Batch(store, root, zarr_format, before)
     batch.begin()
     try:
         yield
     except BaseException as error:
         try:
-            _update(store, batch.end(), batch.before)
+            _update(store, batch)
         except (ZarrixError, OSError) as second:
             error.add_note(f"consolidated metadata does not show what was changed: {second}")
         raise
-    _update(store, batch.end(), batch.before)
+    _update(store, batch)
 
 
-def _update(store: Store, changes: Sequence[Change], before: Mapping[str, bytes]) -> None:
+def _update(store: Store, batch: Batch) -> None:
+    changes = batch.end()
+    relied_on = batch.groups.relied_on()
     for zarr_format in sorted({change.zarr_format for change in changes}):
         own = [change for change in changes if change.zarr_format == zarr_format]
-        _update_format(store, own, before)
+        is_same = zarr_format == batch.zarr_format
+        _update_format(store, own, batch.before, relied_on=relied_on if is_same else ())
 
 
 def _update_format(
@@ -159,27 +168,61 @@ def _update_format(
     changes: Sequence[Change],
     before: Mapping[str, bytes],
     apart: str | None = None,
+    relied_on: Sequence[str] = (),
 ) -> None:
     above: set[str] = set()
     for change in changes:
         above.update(_that_contain(change))
-    for root, _ in _consolidated(store, above, changes[0].zarr_format):
+    zarr_format = changes[0].zarr_format
+    gone: list[str] = []
+    roots = [root for root, _ in _consolidated(store, above, zarr_format, gone)]
+    gone = sorted({*gone}.intersection(relied_on))
+    if zarr_format == 2:
+        gone = _without_document(store, relied_on, GROUP_DOCUMENT[2])
+    changes = [*changes, *_made_again(store, gone, zarr_format)]
+    for root in roots:
         inside = [one for one in changes if root in _that_contain(one)]
         if root != apart:
             _resync(store, root, inside, before.get(root))
 
 
+def _made_again(store: Store, groups: Iterable[str], zarr_format: Format) -> Iterator[Change]:
+    """Make groups again that another process has removed while nodes were stored in them."""
+    metadata = GroupMetadata(zarr_format=zarr_format)
+    document = (v2 if zarr_format == 2 else v3).group_document(metadata)
+    for path in groups:
+        put_new(store, key_of(path, metadata.document_name), document, lambda old: old)
+        yield Change(path, zarr_format, deep=False)
+
+
+def _without_document(store: Store, groups: Sequence[str], name: str) -> list[str]:
+    there = {group for group, _ in _stored(store, groups, name)}
+    return [group for group in groups if group not in there]
+
+
+def _stored(store: Store, groups: Sequence[str], name: str) -> Iterator[tuple[str, bytes]]:
+    """The documents of one name of those groups that have it, in the order of the groups."""
+    for begin in range(0, len(groups), _ASKED_AT_ONCE):
+        keys = {key_of(one, name): one for one in groups[begin : begin + _ASKED_AT_ONCE]}
+        found = store.getitems(keys, contexts={})
+        yield from ((one, found[key]) for key, one in keys.items() if key in found)
+
+
 def _consolidated(
-    store: Store, paths: Iterable[str], zarr_format: Format
+    store: Store, paths: Iterable[str], zarr_format: Format, absent: list[str] | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """Those groups that have consolidated metadata, from the root down, and the documents."""
+    """Those groups that have consolidated metadata, from the root down, and the documents.
+
+    The groups without a document of that name are added to ``absent``.
+    """
     roots = sorted(paths)
-    name = CONSOLIDATED_DOCUMENT[zarr_format]
-    for begin in range(0, len(roots), _ASKED_AT_ONCE):
-        keys = {key_of(root, name): root for root in roots[begin : begin + _ASKED_AT_ONCE]}
-        for key, document in store.getitems(keys, contexts={}).items():
-            if zarr_format == 2 or b'"consolidated_metadata"' in document:
-                yield keys[key], document
+    there = set()
+    for root, document in _stored(store, roots, CONSOLIDATED_DOCUMENT[zarr_format]):
+        there.add(root)
+        if zarr_format == 2 or b'"consolidated_metadata"' in document:
+            yield root, document
+    if absent is not None:
+        absent.extend(root for root in roots if root not in there)
 
 
 def _with_parents(path: str) -> list[str]:
@@ -191,8 +234,7 @@ def _that_contain(change: Change) -> list[str]:
     """The groups whose consolidated metadata, if they have any, names the node."""
     found = _with_parents(change.path)
     # In v3, the document of a group does not contain itself.
-    is_new_array = key_of(change.path, ZARRAY) in (change.documents or ())
-    return found[:-1] if change.zarr_format == 3 or is_new_array else found
+    return found[:-1] if change.zarr_format == 3 or change.is_leaf else found
 
 
 def _resync(store: Store, root: str, changes: Sequence[Change], before: bytes | None) -> None:

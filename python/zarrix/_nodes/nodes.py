@@ -26,11 +26,13 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
+from zarrix._nodes.batch import known_format, known_groups
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.folders_above import array_above
 from zarrix._nodes.long_documents import without_entries
 from zarrix._nodes.orphans import chunk_left, forget_attributes
+from zarrix._nodes.put_new import put_new
 from zarrix._nodes.strangers import RESERVED, clear, require_ours, stranger
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
@@ -278,22 +280,14 @@ def choose_format(
     ValueError
         The format of the parent group differs, or does not support ``word``.
     """
-    groups: list[str] = []
-    if path:
-        names = path.split("/")
-        groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
-    nodes = find_all(store, groups) if store.is_remote else {}
-    for above in groups:
-        node = nodes[above] if nodes else find(store, above)
-        if node is None or node.kind == "array":
-            continue
-        if asked not in (None, node.zarr_format):
+    above, its_format = _group_above(store, path)
+    if its_format is not None:
+        if asked not in (None, its_format):
             raise ValueError(
-                f"{describe(store, above)} is a v{node.zarr_format} group, and its members are "
-                f"v{node.zarr_format}, too; zarr_format={asked} needs another hierarchy"
+                f"{describe(store, above)} is a v{its_format} group, and its members are "
+                f"v{its_format}, too; zarr_format={asked} needs another hierarchy"
             )
-        asked = node.zarr_format
-        break
+        asked = its_format
     if word is not None and asked == 2:
         named = word if "=" in word else f"{word}="
         raise ValueError(
@@ -305,6 +299,23 @@ def choose_format(
         return asked or 3
     preferred = config.default_zarr_format
     return default if preferred is None else check_format(preferred) or default
+
+
+def _group_above(store: Store, path: str) -> tuple[str, Format | None]:
+    """The next group above ``path``, and its format; None if there is none."""
+    if not path:
+        return "", None
+    known = known_format(store, path)
+    if known is not None:
+        return path.rpartition("/")[0], known
+    names = path.split("/")
+    groups = ["/".join(names[:depth]) for depth in reversed(range(len(names)))]
+    nodes = find_all(store, groups) if store.is_remote else {}
+    for above in groups:
+        node = nodes[above] if nodes else find(store, above)
+        if node is not None and node.kind == "group":
+            return above, node.zarr_format
+    return "", None
 
 
 def array_document(metadata: ArrayMetadata) -> bytes:
@@ -350,35 +361,61 @@ def create(
     ContainsArrayError, ContainsGroupError
         A node exists at the path, or a parent path is an array.
     """
-    name, zarr_format = metadata.document_name, metadata.zarr_format
+    zarr_format: Format = metadata.zarr_format
     check_name(path)
     above = missing_parents(store, path, zarr_format)
-    if overwrite:
-        replaces = clear(store, path)
-        if chunk_store is not None and chunk_store is not store:
-            replaces |= clear(chunk_store, path)
-        _create_above(store, above, zarr_format)
-        store[key_of(path, name)] = document
-        update_consolidated(store, path, zarr_format, deep=True)
-        return replaces
-    require_free(store, path)
-    # Chunks in a separate store are there on purpose, and a commit knows those that it replaces.
-    if isinstance(metadata, ArrayMetadata) and chunk_store is None and not store._is_staged:
-        require_no_chunks(store, path)
+    groups = known_groups(store, path, zarr_format)
+    is_free = groups is not None and groups.is_free(store, path)
+    if overwrite and not (is_free and chunk_store in (None, store)):
+        return _replace(store, path, chunk_store, metadata, document, above)
+    if not is_free:
+        require_free(store, path)
+        # Chunks in a separate store are there on purpose, and a commit knows those it replaces.
+        if isinstance(metadata, ArrayMetadata) and chunk_store is None and not store._is_staged:
+            require_no_chunks(store, path)
     _create_above(store, above, zarr_format)
-    key = key_of(path, name)
-    if zarr_format == 2:
+    key = key_of(path, metadata.document_name)
+    if zarr_format == 2 and not is_free:
         forget_attributes(store, key_of(path, ZATTRS))
-
-    def first(old: bytes | None) -> bytes:
-        if old is not None:
-            kind = v3.node_type(old, key) if name == ZARR_JSON else name
-            raise _occupied(store, path, "array" in kind)
-        return document
-
-    store.update_value(key, first)
+    is_new = put_new(store, key, document, _taken(store, path, key, overwrite))
+    if not is_new:
+        # Another process has created it since the listing.
+        return _replace(store, path, chunk_store, metadata, document, [])
     update_consolidated(store, path, zarr_format, documents={key: document})
+    if groups is not None and isinstance(metadata, GroupMetadata):
+        groups.add(store, path, is_new=is_free)
     return False
+
+
+def _replace(
+    store: Store,
+    path: str,
+    chunk_store: Store | None,
+    metadata: ArrayMetadata | GroupMetadata,
+    document: bytes,
+    above: list[str],
+) -> bool:
+    """Store a node in place of what is at the path; return whether something was there."""
+    replaces = clear(store, path)
+    if chunk_store is not None and chunk_store is not store:
+        replaces |= clear(chunk_store, path)
+    _create_above(store, above, metadata.zarr_format)
+    store[key_of(path, metadata.document_name)] = document
+    update_consolidated(store, path, metadata.zarr_format, deep=True)
+    return replaces
+
+
+def _taken(store: Store, path: str, key: str, overwrite: bool) -> Callable[[bytes], bytes]:
+    """What to do with a document that is there already: keep it for now, or raise an error."""
+
+    def taken(old: bytes) -> bytes:
+        if overwrite:
+            return old
+        name = key.rpartition("/")[2]
+        kind = v3.node_type(old, key) if name == ZARR_JSON else name
+        raise _occupied(store, path, "array" in kind)
+
+    return taken
 
 
 def publish(store: Store, path: str, documents: Mapping[str, bytes], *, deep: bool = False) -> None:
@@ -451,6 +488,10 @@ def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
     """The paths above ``path`` that have no group yet, from the root down; raises as
     `require_parents`.
     """
+    groups = known_groups(store, path, zarr_format)
+    above = path.rpartition("/")[0]
+    if path and groups is not None and groups.has(store, above):
+        return []
     parents = _above(store, path, zarr_format)
     missing = [parent for parent, node in parents.items() if node is None]
     _refuse_arrays(store, path, parents)
@@ -462,6 +503,8 @@ def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
                 f"{describe(store, parent)} is a v{node.zarr_format} group, and its members are "
                 f"v{node.zarr_format}, too; a v{zarr_format} node needs another hierarchy"
             )
+    if path and groups is not None and above not in missing:
+        groups.add(store, above, is_new=False)
     return missing
 
 
@@ -493,10 +536,17 @@ def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None
     document = group_document(new)
     for parent in missing:
         check_name(parent)
-        if zarr_format == 2:
+        groups = known_groups(store, parent, zarr_format)
+        is_free = groups is not None and groups.is_free(store, parent)
+        if zarr_format == 2 and not is_free:
             forget_attributes(store, key_of(parent, ZATTRS))
-        store.update_value(key_of(parent, new.document_name), _keep_or(document))
-        update_consolidated(store, parent, zarr_format)
+        key = key_of(parent, new.document_name)
+        is_new = put_new(store, key, document, lambda old: old)
+        update_consolidated(
+            store, parent, zarr_format, documents={key: document} if is_new else None
+        )
+        if groups is not None:
+            groups.add(store, parent, is_new=is_free and is_new)
 
 
 def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Node | None]:
@@ -517,7 +567,3 @@ def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Nod
         if node is not None and node.kind == "group" and node.zarr_format == zarr_format:
             break
     return dict(reversed(found.items()))
-
-
-def _keep_or(document: bytes) -> Callable[[bytes | None], bytes]:
-    return lambda old: old or document

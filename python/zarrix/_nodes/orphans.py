@@ -17,19 +17,19 @@ from zarrix import _engine
 from zarrix._stores.base import Store
 from zarrix._stores.keys import is_document
 
-__all__ = ["chunk_left", "forget_attributes", "lost_chunk"]
+__all__ = ["LISTED", "chunk_left", "forget_attributes", "lost_chunk", "nothing_at"]
 
 _CHUNK = re.compile(r"c|(?:c\.)?\d+(?:\.\d+)*")
 _CHUNK_IN_ARRAY = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
 _CHUNK_FOLDER = re.compile(r"c|\d+")
-# Stores that list the names below a path without visiting all other keys.
-_LISTED = (_engine.LocalStore, _engine.MemoryStore, _engine.ZipStore, _engine.ObjectStore)
+LISTED = (_engine.LocalStore, _engine.MemoryStore, _engine.ZipStore, _engine.ObjectStore)
+"""Stores that list the names below a path without visiting all other keys."""
 
 
 def chunk_left(store: Store, path: str) -> str | None:
     """The key of a chunk at ``path``, which has no node; None if there is none."""
     engine = store._engine
-    if not isinstance(engine, _LISTED):
+    if not isinstance(engine, LISTED):
         return None
     top = store.engine_path(path)
     files, folders = engine.list_dir(top)
@@ -63,3 +63,12 @@ def forget_attributes(store: Store, key: str) -> None:
     orphaned = store._value(key)
     if orphaned is not None:
         store.update_value(key, lambda now: None if now == orphaned else now)
+
+
+def nothing_at(store: Store, path: str) -> bool:
+    """Whether nothing is stored at and below ``path``, by one request; False if not known."""
+    engine = store._engine
+    if not isinstance(engine, LISTED):
+        return False
+    files, folders = engine.list_dir(store.engine_path(path))
+    return not files and not folders
