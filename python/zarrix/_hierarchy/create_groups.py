@@ -15,10 +15,10 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import updated_once
-from zarrix._nodes.existing import require
 from zarrix._nodes.location import Found, Location
 from zarrix._nodes.many import create_many
 from zarrix._nodes.new import group_metadata, new_node
+from zarrix._nodes.nodes import Node, group_document, node_of
 from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import takes
 from zarrix._stores.base import Store
@@ -71,7 +71,7 @@ class GroupCreation(GroupState):
         location = Location.of(store, "", None, zarr_format)
         new = group_metadata(zarr_format, attributes)
         with new_node(location, new, overwrite=overwrite, attributes=attributes):
-            return cls._at(location, require(location, "group"))
+            return cls._at(location, node_of(new))
 
     def create_group(
         self, name: str, overwrite: bool = False, attributes: Mapping[str, Any] | None = None
@@ -111,9 +111,11 @@ class GroupCreation(GroupState):
         path = self._new_path(name, may_restore=True)
         require_json(attributes)
         new = group_metadata(self._zarr_format, attributes)
-        location = self._location_of(path)
-        with self._writing(), new_node(location, new, overwrite=overwrite, attributes=attributes):
-            return self._open_group(path)
+        document, location = group_document(new), self._location_of(path)
+        keywords: dict[str, Any] = {"overwrite": overwrite, "attributes": attributes}
+        with self._writing(), new_node(location, new, document, **keywords):
+            made: Group = self._open_node(path, Node(self._zarr_format, "group", document))
+            return made
 
     @takes()
     def create_groups(
@@ -185,15 +187,18 @@ class GroupCreation(GroupState):
         'K'
         """
         path = self._item_path(name)
-        if self._kind(path) != "group" or (overwrite and DIALECT.is_zarr3):
+        node = self._node(path)
+        if node is None or node.kind != "group" or (overwrite and DIALECT.is_zarr3):
             try:
                 return self.create_group(name, overwrite, attributes)
             except ContainsGroupError:
                 # Another process may have created it meanwhile.
-                if self._kind(path) != "group":
+                node = self._node(path)
+                if node is None or node.kind != "group":
                     raise
         with self._writing():
-            return self._open_group(path)
+            found: Group = self._open_node(path, node)
+            return found
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """The groups of these names, each created if it does not exist.
@@ -223,10 +228,6 @@ class GroupCreation(GroupState):
         ['clean', 'raw']
         """
         return tuple(self.require_group(name) for name in names)
-
-    def _open_group(self, path: str) -> Group:
-        found: Group = self._open_node(path, require(self._location_of(path), "group"))
-        return found
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[Self]:
@@ -335,13 +336,7 @@ def create_nodes(
                 place = Location(store, path, chosen)
                 with new_node(place, metadata, overwrite=True, attributes=metadata.attributes):
                     pass
-        made = {
-            path: require(
-                Location(store, path, chosen),
-                "array" if isinstance(metadata, ArrayMetadata) else "group",
-            )
-            for path, metadata in parsed.items()
-        }
+        made = {path: node_of(metadata) for path, metadata in parsed.items()}
     else:
         made = create_many(store, parsed, chosen)
     paths = [normalize_storage_path(path) for path in nodes]

@@ -19,13 +19,14 @@ from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.long_documents import without_entries
+from zarrix._nodes.put_new import put_new
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
 from zarrix._stores.labels import place
 from zarrix._stores.open import as_store
 
-__all__ = ["Attributes", "require_json"]
+__all__ = ["Attributes", "put_first_attributes", "require_json"]
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -401,6 +402,18 @@ def _name(key: Any) -> str:
         f"attribute names are strings: {key!r} is stored as {str(key)!r}", DeprecationWarning
     )
     return str(key)
+
+
+def put_first_attributes(
+    store: Store, path: str, attributes: Mapping[str, Any], documents: Mapping[str, bytes]
+) -> None:
+    """Store the attributes of a new v2 node, of which these are the documents so far."""
+    key = key_of(path, ATTRIBUTES_DOCUMENT[2])
+    document = v2.attributes_document(_as_json({_name(k): v for k, v in attributes.items()}))
+    if put_new(store, key, document, lambda old: old):
+        update_consolidated(store, path, 2, documents={**documents, key: document})
+    else:
+        Attributes._of_node(store, path, 2).put(attributes)
 
 
 def require_json(attributes: Mapping[str, Any] | None) -> None:

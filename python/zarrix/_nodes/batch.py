@@ -40,11 +40,13 @@ class Change:
     is_leaf: bool = False
 
     def followed_by(self, change: Change) -> Change:
-        """This change and a later one of the node: what is stored is not known then."""
+        """This change and a later one of the node. What is stored is not known then, unless the
+        later one adds documents to these.
+        """
+        if self.documents and self.documents.items() <= (change.documents or {}).items():
+            return change
         is_leaf = self.is_leaf and not change.deep
-        return Change(
-            self.path, self.zarr_format, deep=self.deep or change.deep, is_leaf=is_leaf
-        )
+        return Change(self.path, self.zarr_format, deep=self.deep or change.deep, is_leaf=is_leaf)
 
 
 class Batch:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from zarrix._errors import ZarrixError
+from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
-from zarrix._metadata.literals import Format
 from zarrix._metadata.group import GroupMetadata
-from zarrix._metadata import v2, v3
+from zarrix._metadata.literals import Format
 from zarrix._nodes.batch import Batch, Change, batches_above
 from zarrix._nodes.pending import with_pending
 from zarrix._nodes.put_new import put_new

@@ -10,9 +10,10 @@ from zarrix._metadata import v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._nodes import nodes
-from zarrix._nodes.attributes import Attributes, require_json
+from zarrix._nodes.attributes import put_first_attributes, require_json
 from zarrix._nodes.location import Location
 from zarrix._nodes.undo import or_nothing
+from zarrix._stores.keys import key_of
 
 __all__ = ["group_metadata", "new_node"]
 
@@ -57,5 +58,6 @@ def new_node(
         chunk_store = None
     with or_nothing(store, path, chunk_store, metadata, replaces=replaces):
         if attributes and metadata.zarr_format == 2:
-            Attributes._of_node(store, path, 2).put(attributes)
+            key = key_of(path, metadata.document_name)
+            put_first_attributes(store, path, attributes, {key: document})
         yield

@@ -12,7 +12,7 @@ gets an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from zarrix._errors import (
@@ -65,12 +65,14 @@ __all__ = [
     "in_other_format",
     "members",
     "missing_parents",
+    "node_of",
     "place",
     "publish",
     "refuse_below_array",
     "require_no_chunks",
     "require_ours",
     "require_parents",
+    "store_first",
     "stranger",
 ]
 
@@ -330,6 +332,13 @@ def group_document(metadata: GroupMetadata) -> bytes:
     return encode(metadata)
 
 
+def node_of(metadata: ArrayMetadata | GroupMetadata, document: bytes | None = None) -> Node:
+    """The node with this metadata, whose document may be given."""
+    if isinstance(metadata, ArrayMetadata):
+        return Node(metadata.zarr_format, "array", document or array_document(metadata))
+    return Node(metadata.zarr_format, "group", document or group_document(metadata))
+
+
 def checked_document(
     store: Store, path: str, chunk_store: Store | None, metadata: ArrayMetadata | GroupMetadata
 ) -> bytes:
@@ -374,17 +383,51 @@ def create(
         if isinstance(metadata, ArrayMetadata) and chunk_store is None and not store._is_staged:
             require_no_chunks(store, path)
     _create_above(store, above, zarr_format)
-    key = key_of(path, metadata.document_name)
-    if zarr_format == 2 and not is_free:
-        forget_attributes(store, key_of(path, ZATTRS))
-    is_new = put_new(store, key, document, _taken(store, path, key, overwrite))
-    if not is_new:
+    if not store_first(store, path, metadata, document, is_free=is_free, may_exist=overwrite):
         # Another process has created it since the listing.
         return _replace(store, path, chunk_store, metadata, document, [])
-    update_consolidated(store, path, zarr_format, documents={key: document})
-    if groups is not None and isinstance(metadata, GroupMetadata):
-        groups.add(store, path, is_new=is_free)
     return False
+
+
+def store_first(
+    store: Store,
+    path: str,
+    metadata: ArrayMetadata | GroupMetadata,
+    document: bytes,
+    *,
+    is_free: bool,
+    may_exist: bool,
+) -> bool:
+    """Store the document of a new node unless there is one; return whether it was stored.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+    metadata : ArrayMetadata or GroupMetadata
+    document : bytes
+    is_free : bool
+        Whether nothing else was at the path, and below it.
+    may_exist : bool
+        Keep a document that is there, which is an error otherwise.
+    """
+    zarr_format, key = metadata.zarr_format, key_of(path, metadata.document_name)
+    if zarr_format == 2 and not is_free:
+        forget_attributes(store, key_of(path, ZATTRS))
+
+    def taken(old: bytes) -> bytes:
+        if may_exist:
+            return old
+        name = metadata.document_name
+        kind = v3.node_type(old, key) if name == ZARR_JSON else name
+        raise _occupied(store, path, "array" in kind)
+
+    is_new = put_new(store, key, document, taken)
+    update_consolidated(store, path, zarr_format, documents={key: document} if is_new else None)
+    groups = known_groups(store, path, zarr_format)
+    if groups is not None and isinstance(metadata, GroupMetadata):
+        groups.add(store, path, is_new=is_free and is_new)
+    return is_new
 
 
 def _replace(
@@ -403,19 +446,6 @@ def _replace(
     store[key_of(path, metadata.document_name)] = document
     update_consolidated(store, path, metadata.zarr_format, deep=True)
     return replaces
-
-
-def _taken(store: Store, path: str, key: str, overwrite: bool) -> Callable[[bytes], bytes]:
-    """What to do with a document that is there already: keep it for now, or raise an error."""
-
-    def taken(old: bytes) -> bytes:
-        if overwrite:
-            return old
-        name = key.rpartition("/")[2]
-        kind = v3.node_type(old, key) if name == ZARR_JSON else name
-        raise _occupied(store, path, "array" in kind)
-
-    return taken
 
 
 def publish(store: Store, path: str, documents: Mapping[str, bytes], *, deep: bool = False) -> None:
@@ -538,15 +568,7 @@ def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None
         check_name(parent)
         groups = known_groups(store, parent, zarr_format)
         is_free = groups is not None and groups.is_free(store, parent)
-        if zarr_format == 2 and not is_free:
-            forget_attributes(store, key_of(parent, ZATTRS))
-        key = key_of(parent, new.document_name)
-        is_new = put_new(store, key, document, lambda old: old)
-        update_consolidated(
-            store, parent, zarr_format, documents={key: document} if is_new else None
-        )
-        if groups is not None:
-            groups.add(store, parent, is_new=is_free and is_new)
+        store_first(store, parent, new, document, is_free=is_free, may_exist=True)
 
 
 def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Node | None]:
