@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from zarrix._metadata import v2 as _v2
+from zarrix._nodes.batch import forget_known as _forget_known
 from zarrix._nodes.location import Location as _Location
 from zarrix._nodes.new import group_metadata as _group_metadata
 from zarrix._nodes.new import new_node as _new_node
@@ -366,7 +367,9 @@ def rmdir(store: Any, path: str | None = None) -> None:
     >>> store
     {'e': b'3'}
     """
-    as_store(store).rmdir(normalize_storage_path(path))
+    target, below = as_store(store), normalize_storage_path(path)
+    target.rmdir(below)
+    _forget_known(target, below)
 
 
 def rename(store: Any, src_path: str, dst_path: str) -> None:
@@ -395,7 +398,9 @@ def rename(store: Any, src_path: str, dst_path: str) -> None:
     >>> sorted(store)
     ['c', 'd/a/b']
     """
-    as_store(store).rename(src_path, dst_path)
+    target = as_store(store)
+    target.rename(src_path, dst_path)
+    _forget_known(target, *map(normalize_storage_path, (src_path, dst_path)))
 
 
 def getsize(store: Any, path: str | None = None) -> int:

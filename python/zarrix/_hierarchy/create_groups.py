@@ -236,8 +236,12 @@ class GroupCreation(GroupState):
         Nodes, attributes and chunks are stored at once. Consolidated metadata, which each
         change of metadata otherwise rewrites as a whole, is brought up to date when the block ends,
         also if it ends by an error; until then it shows the nodes as they were when the block
-        began, apart from what other processes change. Where nothing is consolidated, the block
-        changes nothing.
+        began, apart from what other processes change.
+
+        The block does not ask twice which groups exist and which names in them are free, so that a
+        new node on a server is one request. It stores a node only if none is there, also one that
+        another process has created meanwhile. A group that another process removes while nodes are
+        created in it is made again at the end, without its attributes.
 
         It covers what any thread of this process changes below the group through the same store,
         and several processes may have a batch of the same group at once. If the process is killed

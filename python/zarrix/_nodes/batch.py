@@ -16,7 +16,7 @@ from zarrix._nodes.known_groups import KnownGroups
 from zarrix._runtime.system import on_fork
 from zarrix._stores.base import Store
 
-__all__ = ["Batch", "Change", "batches_above", "known_format", "known_groups"]
+__all__ = ["Batch", "Change", "batches_above", "forget_known", "known_format", "known_groups"]
 
 
 @dataclass(slots=True)
@@ -142,11 +142,17 @@ def known_groups(store: Store, path: str, zarr_format: Format) -> KnownGroups | 
     return next((one.groups for one in own), None)
 
 
+def forget_known(store: Store, *paths: str) -> None:
+    """Tell batches that what is at and below some paths may be gone or have changed."""
+    for path in paths:
+        for one in batches_above(store, path):
+            one.groups.forget(store, path)
+
+
 def known_format(store: Store, path: str) -> Format | None:
-    """The format of the group that a new node at ``path`` is put in, if a batch knows it."""
-    above = path.rpartition("/")[0]
+    """The format of the groups above a new node at ``path``, if a batch knows them."""
     for zarr_format in _FORMATS if _BATCHES else ():
         groups = known_groups(store, path, zarr_format)
-        if groups is not None and groups.has(store, above):
+        if groups is not None and groups.missing_above(store, path) is not None:
             return zarr_format
     return None

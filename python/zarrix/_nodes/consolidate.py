@@ -18,6 +18,7 @@ from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes.batch import Batch, Change, batches_above
+from zarrix._nodes.orphans import nothing_at
 from zarrix._nodes.pending import with_pending
 from zarrix._nodes.put_new import put_new
 from zarrix._stores.base import Store
@@ -179,7 +180,10 @@ def _update_format(
     gone = sorted({*gone}.intersection(relied_on))
     if zarr_format == 2:
         gone = _without_document(store, relied_on, GROUP_DOCUMENT[2])
-    changes = [*changes, *_made_again(store, gone, zarr_format)]
+    made_again = list(_made_again(store, gone, zarr_format))
+    if made_again:
+        # Others have changed nodes without consolidated metadata: what was stored is not known.
+        before, changes = {}, [*changes, *made_again]
     for root in roots:
         inside = [one for one in changes if root in _that_contain(one)]
         if root != apart:
@@ -191,6 +195,8 @@ def _made_again(store: Store, groups: Iterable[str], zarr_format: Format) -> Ite
     metadata = GroupMetadata(zarr_format=zarr_format)
     document = (v2 if zarr_format == 2 else v3).group_document(metadata)
     for path in groups:
+        if nothing_at(store, path):
+            continue
         put_new(store, key_of(path, metadata.document_name), document, lambda old: old)
         yield Change(path, zarr_format, deep=False)
 

@@ -24,7 +24,7 @@ _ASKED = 16
 class _Known:
     """A group, or a folder above one."""
 
-    __slots__ = ("asked", "below", "is_there", "names", "relied_on")
+    __slots__ = ("asked", "below", "free", "is_there", "names", "relied_on")
 
     def __init__(self) -> None:
         self.below: dict[str, _Known] = {}
@@ -32,8 +32,16 @@ class _Known:
         # All names that may be in use; None where these are not known.
         self.names: set[str] | None = None
         self.asked = 0
+        # Names that were found to be free, until something is stored there.
+        self.free: set[str] = set()
         # Its path, if a node was stored in it without asking for it.
         self.relied_on: str | None = None
+
+    def use(self, name: str) -> None:
+        """Something may be stored under this name."""
+        self.free.discard(name)
+        if self.names is not None:
+            self.names.add(name)
 
 
 class KnownGroups:
@@ -43,20 +51,34 @@ class KnownGroups:
         self._root = _Known()
         self._lock = threading.Lock()
 
-    def _find(self, path: str) -> _Known | None:
-        found: _Known | None = self._root
-        for name in path.split("/") if path else ():
-            found = found and found.below.get(name)
+    def _above(self, place: str) -> tuple[_Known, int] | None:
+        """The next group above a path that is known, and the number of names in its own path."""
+        known, found = self._root, None
+        for depth, name in enumerate(place.split("/") if place else ()):
+            if known.is_there:
+                found = known, depth
+            below = known.below.get(name)
+            if below is None:
+                break
+            known = below
         return found
 
-    def has(self, store: Store, path: str) -> bool:
-        """Whether a group is at ``path``, in which the caller is about to store a node."""
+    def missing_above(self, store: Store, path: str) -> list[str] | None:
+        """The paths above ``path`` that have no group, from the root down; None if not known.
+
+        The caller is about to store a node at ``path``.
+        """
+        names = path.split("/") if path else []
         with self._lock:
-            found = self._find(store.engine_path(path))
-            if found is None or not found.is_there:
-                return False
-            found.relied_on = path
-            return True
+            # The engine's spelling may have a prefix.
+            place = store.engine_path(path)
+            found = self._above(place)
+            depth = -1 if found is None else found[1] + len(names) - len(place.split("/"))
+            if found is None or depth < 0:
+                return None
+            found[0].relied_on = "/".join(names[:depth])
+        missing = ["/".join(names[:end]) for end in range(depth + 1, len(names))]
+        return missing if not missing or self.is_free(store, missing[0]) else None
 
     def add(self, store: Store, path: str, *, is_new: bool) -> None:
         """A group is at ``path``; if it is new, with nothing below."""
@@ -72,41 +94,50 @@ class KnownGroups:
 
     def is_free(self, store: Store, path: str) -> bool:
         """Whether nothing is stored at and below ``path``; False if that is not known."""
-        above, _, name = store.engine_path(path).rpartition("/")
+        place, is_near = store.engine_path(path), _is_near(store)
+        names = place.split("/")
         with self._lock:
-            known = self._find(above)
-            if known is None or not known.is_there:
+            found = self._above(place)
+            if found is None:
                 return False
-            if known.names is None and not _is_near(store):
-                known.asked += 1
+            known, depth = found
+            if known.names is None and not is_near:
+                known.asked += names[depth] not in known.free
                 if known.asked > _ASKED and isinstance(store._engine, LISTED):
                     # Another thread notes the name of its node in this group after that.
+                    above = "/".join(names[:depth])
                     known.names = {one for part in store._engine.list_dir(above) for one in part}
-            names = known.names
-            if names is not None:
-                return name not in names
-        return nothing_at(store, path)
+            if known.names is not None:
+                return names[depth] not in known.names
+            if names[depth] in known.free:
+                return True
+        is_free = nothing_at(store, path)
+        if is_free and not is_near and depth == len(names) - 1:
+            with self._lock:
+                known.free.add(names[depth])
+        return is_free
 
     def stored(self, store: Store, path: str) -> None:
         """Something was stored at ``path``, so that its name is in use."""
-        above, _, name = store.engine_path(path).rpartition("/")
+        place = store.engine_path(path)
         with self._lock:
-            known = self._find(above)
-            if known is not None and known.names is not None:
-                known.names.add(name)
+            found = self._above(place)
+            if found is not None:
+                known, depth = found
+                known.use(place.split("/")[depth])
 
     def forget(self, store: Store, path: str) -> None:
         """What is at and below ``path`` may have been removed, moved or replaced."""
+        self.stored(store, path)
         above, _, name = store.engine_path(path).rpartition("/")
         with self._lock:
+            known: _Known | None = self._root
+            for one in above.split("/") if above else ():
+                known = known and known.below.get(one)
             if not name:
                 self._root = _Known()
-                return
-            known = self._find(above)
-            if known is not None:
+            elif known is not None:
                 known.below.pop(name, None)
-                if known.names is not None:
-                    known.names.add(name)
 
     def relied_on(self) -> list[str]:
         """The groups that nodes were stored in without asking for the groups, from above."""

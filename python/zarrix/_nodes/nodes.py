@@ -519,9 +519,9 @@ def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
     `require_parents`.
     """
     groups = known_groups(store, path, zarr_format)
-    above = path.rpartition("/")[0]
-    if path and groups is not None and groups.has(store, above):
-        return []
+    known = None if groups is None else groups.missing_above(store, path)
+    if known is not None:
+        return known
     parents = _above(store, path, zarr_format)
     missing = [parent for parent, node in parents.items() if node is None]
     _refuse_arrays(store, path, parents)
@@ -533,8 +533,9 @@ def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
                 f"{describe(store, parent)} is a v{node.zarr_format} group, and its members are "
                 f"v{node.zarr_format}, too; a v{zarr_format} node needs another hierarchy"
             )
-    if path and groups is not None and above not in missing:
-        groups.add(store, above, is_new=False)
+    if groups is not None:
+        for parent in set(parents).difference(missing):
+            groups.add(store, parent, is_new=False)
     return missing
 
 
