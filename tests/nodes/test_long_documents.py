@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import subprocess
@@ -219,3 +220,20 @@ def test_memory_does_not_grow_with_the_document(tmp_path: Path) -> None:
     assert (tmp_path / "zarr.json").stat().st_size > 70 << 20
     # One value of the limit and one more byte is read first: 64 MiB.
     assert int(ran.stdout) < 160
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_change_below_a_long_document_says_what_is_stored(zarr_format: int, batch: bool) -> None:
+    store = zarr.MemoryStore()
+    hierarchy(store, zarr_format)
+    root = zarr.open_group(store, mode="r+", use_consolidated=False)
+    inside = root.batch() if batch else contextlib.nullcontext()
+    refused = pytest.raises(zarr.errors.MetadataError, match="max_document_bytes")
+    with refused as caught, inside:
+        root.create_array("g1/new", shape=3, dtype="i4")
+    assert "'g1/new' itself is stored" in caught.value.__notes__[0]
+    assert root["g1/new"].shape == (3,)
+    zarr.config.max_document_bytes = 1 << 26
+    zarr.consolidate_metadata(store)
+    assert "g1/new" in zarr.open_consolidated(store)

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from zarrix._errors import ZarrixError
+from zarrix._errors import MetadataError, ZarrixError
 from zarrix._metadata import v2, v3
 from zarrix._metadata.checks import members_of
 from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
@@ -176,7 +176,8 @@ def _update_format(
         above.update(_that_contain(change))
     zarr_format = changes[0].zarr_format
     gone: list[str] = []
-    roots = [root for root, _ in _consolidated(store, above, zarr_format, gone)]
+    with _told_what_is_stored(changes):
+        roots = [root for root, _ in _consolidated(store, above, zarr_format, gone)]
     gone = sorted({*gone}.intersection(relied_on))
     if zarr_format == 2:
         gone = _without_document(store, relied_on, GROUP_DOCUMENT[2])
@@ -246,14 +247,21 @@ def _that_contain(change: Change) -> list[str]:
 def _resync(store: Store, root: str, changes: Sequence[Change], before: bytes | None) -> None:
     """Bring the consolidated metadata of one group up to date."""
     target = key_of(root, CONSOLIDATED_DOCUMENT[changes[0].zarr_format])
-    try:
+    with _told_what_is_stored(changes, target):
         store.update_value(target, _resynced(store, root, changes, before))
-    except OSError as error:
+
+
+@contextlib.contextmanager
+def _told_what_is_stored(changes: Sequence[Change], target: str = "") -> Iterator[None]:
+    """Add to an error of the store, or of a document, that the nodes themselves are stored."""
+    try:
+        yield
+    except (OSError, MetadataError) as error:
         more = f" (and of {len(changes) - 1} further nodes)" if len(changes) > 1 else ""
+        inside = f" in {target!r}" if target else ""
         error.add_note(
             f"the change of {changes[0].path or '/'!r}{more} itself is stored; the consolidated "
-            f"metadata in {target!r} does not say so: bring it up to date with "
-            "consolidate_metadata()"
+            f"metadata{inside} does not say so: bring it up to date with consolidate_metadata()"
         )
         raise
 

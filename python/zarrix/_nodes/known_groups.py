@@ -51,10 +51,10 @@ class KnownGroups:
         self._root = _Known()
         self._lock = threading.Lock()
 
-    def _above(self, place: str) -> tuple[_Known, int] | None:
+    def _above(self, engine_path: str) -> tuple[_Known, int] | None:
         """The next group above a path that is known, and the number of names in its own path."""
         known, found = self._root, None
-        for depth, name in enumerate(place.split("/") if place else ()):
+        for depth, name in enumerate(engine_path.split("/") if engine_path else ()):
             if known.is_there:
                 found = known, depth
             below = known.below.get(name)
