@@ -48,7 +48,9 @@ class BatchReader:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.cancel = Cancel()
-        self._finishing = Finishing(options, self.cancel)
+        self.finishing = Finishing(options, self.cancel)
+        # What a batch passes through when it is read.
+        self.deliver = self.finishing.deliver
         # The batch of which only the first samples were read.
         self._divided: tuple[Planned, Batch] | None = None
 
@@ -74,7 +76,7 @@ class BatchReader:
             fetch(entries, self.cancel, repair, threads=options.threads)
             repair.finish(batches, self.cancel)
         for batch, planned in zip(batches, fill, strict=True):
-            self._finishing.check(batch, planned)
+            self.finishing.check(batch, planned)
         size = sum(entry.out.nbytes for entry in entries)
         options.counters.read(time.perf_counter() - since, size)
         return self._delivered(batches, fill)
@@ -85,7 +87,7 @@ class BatchReader:
             if self.cancel.is_cancelled:
                 break
             try:
-                ready.append(self._finishing.deliver(batch, fill[place]))
+                ready.append(self.deliver(batch, fill[place]))
             except Exception as error:
                 if not ready:
                     raise
@@ -94,7 +96,6 @@ class BatchReader:
 
     def window(self, fill: list[Planned]) -> Iterator[Filled]:
         """Batches of one window, each as soon as it is complete, while the others are read."""
-        finishing = self._finishing
         waiting, entries = self._allocate(fill)
         # Samples may have no elements, and so a batch no entries.
         if not entries and not waiting:
@@ -105,8 +106,8 @@ class BatchReader:
         try:
             while waiting and not self.cancel.is_cancelled and reading.has(waiting[0].end):
                 planned, batch, _ = waiting.popleft()
-                finishing.check(batch, planned)
-                yield finishing.deliver(batch, planned)
+                self.finishing.check(batch, planned)
+                yield self.deliver(batch, planned)
                 del batch
         finally:
             reading.join()

@@ -9,11 +9,11 @@ import numpy as np
 
 from zarrix.ml._loading.options import Options
 from zarrix.ml._loading.planned import Planned
-from zarrix.ml._loading.samples import of_samples
 from zarrix.ml._order.random import key_of
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.fetch import Cancel
 from zarrix.ml._reading.substitutes import settle
+from zarrix.ml._transforms.samples import of_samples
 
 __all__ = ["Filled", "Finishing"]
 
@@ -55,13 +55,21 @@ class Finishing:
                 passes=options.corrupt.kind != "raise",
             )
 
-    def deliver(self, batch: Batch, planned: Planned) -> Filled:
+    def begin(self, batch: Batch, planned: Planned) -> Filled:
+        """The batch as `end` takes it: workers transform its samples from now on."""
+        workers = self._options.workers
+        begun = batch if workers is None else workers.begin(batch, self._options.slots)
+        return Filled((begun, planned), len(planned.draws))
+
+    def end(self, begun: Filled) -> Filled:
         """The batch as the caller gets it: transformed and converted."""
         options = self._options
-        result: Any = batch
+        result, planned = begun.batch
         since = time.perf_counter()
-        if options.transform_sample is not None:
-            result = of_samples(batch, options.transform_sample)
+        if options.workers is not None:
+            result = options.workers.result(result, self._cancel)
+        elif options.transform_sample is not None:
+            result = of_samples(result, options.transform_sample)
         if options.transform is not None:
             first = int(planned.draws.visits.items[0])
             key = key_of(options.seed, "batch", options.epoch, first)
@@ -72,4 +80,13 @@ class Finishing:
             options.counters.transform_s += time.perf_counter() - since
         if options.deliver is not None:
             result = options.deliver(result, self._kinds)
-        return Filled(result, len(planned.draws))
+        return Filled(result, begun.samples)
+
+    def drop(self, begun: Filled) -> None:
+        """Let a batch go that was begun, and will not be delivered."""
+        if self._options.workers is not None:
+            begun.batch[0].is_cancelled = True
+
+    def deliver(self, batch: Batch, planned: Planned) -> Filled:
+        """Begin and end a batch."""
+        return self.end(self.begin(batch, planned))

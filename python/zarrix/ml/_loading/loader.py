@@ -24,7 +24,6 @@ from zarrix.ml._loading.options import CorruptRule, Options
 from zarrix.ml._loading.passes import Batches, Indices
 from zarrix.ml._loading.plan import Plan, plan_of
 from zarrix.ml._loading.preview import Preview, preview_of
-from zarrix.ml._loading.samples import SampleFunction
 from zarrix.ml._order.position import Position
 from zarrix.ml._order.rank import rank_and_world
 from zarrix.ml._order.schedule import Schedule
@@ -37,6 +36,8 @@ from zarrix.ml._reading.stats import Counters, Stats
 from zarrix.ml._reading.threads import threads_of_loader
 from zarrix.ml._reading.uploads import OnItsWay, Uploads, page_locked
 from zarrix.ml._staging.stage import Stage
+from zarrix.ml._transforms.samples import SampleFunction
+from zarrix.ml._transforms.workers import Workers, checked_workers
 
 __all__ = ["Loader"]
 
@@ -95,6 +96,9 @@ class Loader:
         sample has views of the batch, and may be changed in place. If mappings, lists or tuples of
         arrays are returned, the batch has these, with a new first axis; shapes and dtypes are equal
         in all samples.
+    transform_workers : int
+        How many processes run ``transform_sample``; 0 is the thread that reads. Batches are equal
+        for any number. They are started as `multiprocessing` is set to, see `set_start_method`.
     on_error : {"raise", "replace", "fill"}
         What a corrupt chunk does: raise `CorruptChunkError`; another item, which depends on seed,
         epoch and item alone, instead of each sample that touches it; or the fill value and False in
@@ -162,6 +166,7 @@ class Loader:
         device: Any = None,
         transform: Callable[[Batch, np.random.Generator], Any] | None = None,
         transform_sample: SampleFunction | None = None,
+        transform_workers: int = 0,
         on_error: str = "raise",
         max_errors: int = 100,
         error_log: str | os.PathLike[str] | None = None,
@@ -195,6 +200,7 @@ class Loader:
         self._corrupt = CorruptRule(on_error, int(max_errors), log)
         self._prefetch, self._memory = int(prefetch), parse_size(memory, "memory")
         self._transform, self._transform_sample = transform, transform_sample
+        self._transform_workers = checked_workers(transform_workers, transform_sample)
         self._deliver = deliverer(to, device)
         self._choice = choose(
             dataset, shuffle, self.batch_size, self._memory, partitions or self.world, self.world
@@ -203,6 +209,7 @@ class Loader:
         self._counters = Counters()
         self._running: Batches | Indices | None = None
         self._slots: Slots | None = None
+        self._workers: Workers | None = None
         self._slots_pid = 0
         #: What corrupt chunks did so far: a mapping for each.
         self.errors: list[dict[str, Any]] = []
@@ -211,7 +218,10 @@ class Loader:
 
     def __iter__(self) -> Iterator[Any]:
         schedule = self._begin()
-        batches = self._running = Batches(self, self._options(), schedule)
+        options = self._options()
+        if options.workers is not None:
+            options.workers.start()
+        batches = self._running = Batches(self, options, schedule)
         return batches
 
     def _indices(self) -> Iterator[list[int]]:
@@ -477,7 +487,9 @@ class Loader:
         """
         if self._running is not None:
             self._running.close()
-        self._slots = None
+        if self._workers is not None:
+            self._workers.close()
+        self._slots = self._workers = None
 
     def __enter__(self) -> Loader:
         return self
@@ -486,7 +498,7 @@ class Loader:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_running": None, "_slots": None}
+        state = {**self.__dict__, "_running": None, "_slots": None, "_workers": None}
         del state["_counters"]
         return state
 
@@ -523,6 +535,7 @@ class Loader:
             prefetch=self._prefetch,
             memory=self._memory,
             slots=self._slots_here(),
+            workers=self._workers,
             threads=self._threads,
             corrupt=self._corrupt,
             errors=self.errors,
@@ -541,6 +554,10 @@ class Loader:
         """The memory of batches, used again in each epoch; a forked child has its own."""
         if self._slots is None or self._slots_pid != os.getpid():
             allocate = page_locked if isinstance(self._deliver, Uploads) else pageable
+            self._workers = None
+            if self._transform_workers and self._transform_sample is not None:
+                self._workers = Workers(self._transform_workers, self._transform_sample)
+                allocate = self._workers.memory
             self._slots, self._slots_pid = Slots(self._memory, allocate), os.getpid()
         return self._slots
 
@@ -570,6 +587,6 @@ def _first_of(options: Options, schedule: Schedule) -> Any:
             f"the epoch has no batch: its {schedule.order.size} samples fill none of "
             f"{schedule.whole}, and drop_last leaves them out"
         )
-    options = replace(options, prefetch=0, counters=Counters(), errors=[])
+    options = replace(options, prefetch=0, workers=None, counters=Counters(), errors=[])
     batch = ReadHere(options, schedule).filled()[0].batch
     return batch.take() if isinstance(batch, OnItsWay) else batch

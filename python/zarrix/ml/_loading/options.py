@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zarrix.ml._loading.samples import SampleFunction
 from zarrix.ml._reading.batch import Batch
 from zarrix.ml._reading.slots import Slots
 from zarrix.ml._reading.stats import Counters
+from zarrix.ml._transforms.samples import SampleFunction
+from zarrix.ml._transforms.workers import Workers
 
 __all__ = ["CorruptRule", "Options"]
 
@@ -52,5 +53,7 @@ class Options:
     marks: bool
     transform: Callable[[Batch, np.random.Generator], Any] | None
     transform_sample: SampleFunction | None
+    #: The processes that run it, if it is not the thread that reads.
+    workers: Workers | None
     deliver: Callable[[Any, dict[str, str]], Any] | None
     counters: Counters

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
-from zarrix.ml._loading.filler import Filler, ReadHere
+from zarrix.ml._loading.filler import Filler
 from zarrix.ml._loading.finishing import Filled
 from zarrix.ml._loading.options import Options
-from zarrix.ml._loading.read_ahead import ReadAhead
+from zarrix.ml._loading.transform_ahead import filler_of
 from zarrix.ml._order.position import Position
 from zarrix.ml._order.schedule import Schedule
 from zarrix.ml._order.visits import Visits
@@ -103,8 +103,7 @@ class Batches(Pass, Iterator[Any]):
 
     def __init__(self, loader: _Loader, options: Options, schedule: Schedule) -> None:
         super().__init__(loader, schedule)
-        reads = ReadAhead if options.prefetch else ReadHere
-        self._filler: Filler = reads(options, schedule)
+        self._filler: Filler = filler_of(options, schedule)
         # At exit, fillers are closed by themselves, however long it takes.
         weakref.finalize(self, self._filler.close, _DROPPED_S).atexit = False
         # Threads that share this iterator take different batches. A batch is here until the call

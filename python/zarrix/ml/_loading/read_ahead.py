@@ -157,10 +157,18 @@ class ReadAhead(Filler):
                     del failure
             # Batches that were taken meanwhile make room for new ones.
             room = self._size.room(len(fill))
-            while len(self._ready) > room and not reader.cancel.is_cancelled:
+            while self._held() > room and not self._is_over():
                 self._wakes.used.wait(None)
-            if reader.cancel.is_cancelled:
+            if self._is_over():
                 return
+
+    def _held(self) -> int:
+        """How many batches were read and not taken yet."""
+        return len(self._ready)
+
+    def _is_over(self) -> bool:
+        """Whether nothing more is to be read."""
+        return self._reader.cancel.is_cancelled
 
     def _fill(self, fill: list[Planned]) -> Failure | None:
         """Make batches ready; what failed after the first of them, if anything did."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 from typing import Any
+
+from zarrix._runtime.anonymous import anonymous_file
 
 __all__ = ["Cell"]
 
@@ -23,7 +24,7 @@ class Cell:
 
     def __init__(self, fd: int | None = None) -> None:
         if fd is None:
-            fd = _anonymous()
+            fd = anonymous_file("epoch", _BYTES)
         self._fd = fd
         self._memory = mmap.mmap(fd, _BYTES)
 
@@ -49,16 +50,6 @@ class Cell:
         fd = getattr(self, "_fd", None)
         if fd is not None:
             close(fd)
-
-
-def _anonymous() -> int:
-    if hasattr(os, "memfd_create"):
-        fd = os.memfd_create("zarrix-epoch", os.MFD_CLOEXEC)
-    else:
-        with tempfile.TemporaryFile() as file:
-            fd = os.dup(file.fileno())
-    os.ftruncate(fd, _BYTES)
-    return fd
 
 
 def _shared(descriptor: Any) -> Cell:

@@ -1,0 +1,1 @@
+"""Functions of samples, and the processes that run them."""
