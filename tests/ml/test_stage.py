@@ -438,7 +438,7 @@ def test_kills_leave_no_wrong_chunk_and_a_bounded_disk(
                     # Most of it is missing again, and has to be staged.
                     for chunk in chunks_of(stage)[:: rng.choice([1, 2])]:
                         chunk.unlink(missing_ok=True)
-            assert beside.poll() is None
+            assert beside.poll() is None, beside.stderr.read()
         finally:
             beside.kill()
         assert "wrong" not in beside.stderr.read()

@@ -422,9 +422,11 @@ def test_closing_does_not_wait_for_a_batch_of_a_slow_or_stuck_function(function:
 
 def test_an_older_iterator_is_told_that_the_workers_have_gone() -> None:
     loader = loader_of(slow, 1, dataset=rows(500))
-    first, second = iter(loader), iter(loader)
-    next(first), next(second)
+    first = iter(loader)
+    next(first)
+    second = iter(loader)
     loader.close()
+    assert list(second) == []
     with pytest.raises(CallCancelledError):
         list(first)
 
