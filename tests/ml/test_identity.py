@@ -477,6 +477,8 @@ LOADERS: dict[str, list[Row]] = {
     "reduce": [],
     "transform": [Row({}, {"transform": lambda batch, rng: None}, SAME)],
     "transform_sample": [Row({}, {"transform_sample": lambda sample, rng: None}, SAME)],
+    # Needs a function that another process can load: tests/ml/test_transform_workers.py.
+    "transform_workers": [],
     "on_error": [
         Row({}, {"on_error": "replace"}, SAME),
         Row({"on_error": "replace"}, {"on_error": "raise"}, SAME),

@@ -55,21 +55,37 @@ class Finishing:
                 passes=options.corrupt.kind != "raise",
             )
 
+    def deliver(self, batch: Batch, planned: Planned) -> Filled:
+        """The batch as the caller gets it: transformed and converted."""
+        options = self._options
+        if options.workers is not None:
+            return self.end(self.begin(batch, planned))
+        since = time.perf_counter()
+        if options.transform_sample is None:
+            return self._finished(batch, planned, since)
+        return self._finished(of_samples(batch, options.transform_sample), planned, since)
+
     def begin(self, batch: Batch, planned: Planned) -> Filled:
         """The batch as `end` takes it: workers transform its samples from now on."""
         workers = self._options.workers
-        begun = batch if workers is None else workers.begin(batch, self._options.slots)
-        return Filled((begun, planned), len(planned.draws))
+        assert workers is not None
+        return Filled((workers.begin(batch, self._options.slots), planned), len(planned.draws))
 
     def end(self, begun: Filled) -> Filled:
-        """The batch as the caller gets it: transformed and converted."""
-        options = self._options
+        """The batch as the caller gets it, once workers have transformed its samples."""
+        workers = self._options.workers
+        assert workers is not None
         result, planned = begun.batch
         since = time.perf_counter()
-        if options.workers is not None:
-            result = options.workers.result(result, self._cancel)
-        elif options.transform_sample is not None:
-            result = of_samples(result, options.transform_sample)
+        return self._finished(workers.result(result, self._cancel), planned, since)
+
+    def drop(self, begun: Filled) -> None:
+        """Let a batch go that was begun, and will not be delivered."""
+        begun.batch[0].is_cancelled = True
+
+    def _finished(self, result: Any, planned: Planned, since: float) -> Filled:
+        """The batch, whose samples are transformed, transformed as a whole and converted."""
+        options = self._options
         if options.transform is not None:
             first = int(planned.draws.visits.items[0])
             key = key_of(options.seed, "batch", options.epoch, first)
@@ -80,13 +96,4 @@ class Finishing:
             options.counters.transform_s += time.perf_counter() - since
         if options.deliver is not None:
             result = options.deliver(result, self._kinds)
-        return Filled(result, begun.samples)
-
-    def drop(self, begun: Filled) -> None:
-        """Let a batch go that was begun, and will not be delivered."""
-        if self._options.workers is not None:
-            begun.batch[0].is_cancelled = True
-
-    def deliver(self, batch: Batch, planned: Planned) -> Filled:
-        """Begin and end a batch."""
-        return self.end(self.begin(batch, planned))
+        return Filled(result, len(planned.draws))
