@@ -282,3 +282,43 @@ def test_metadata_of_groups_gives_its_documents() -> None:
         made = GroupMetadata(attributes={"site": "Kiel"}, zarr_format=zarr_format).to_buffer_dict()
         again = zarr.open_group({name: one.to_bytes() for name, one in made.items()}, mode="r")
         assert dict(again.attrs) == {"site": "Kiel"}
+
+
+PROGRAM_OF_MIGRATION = """
+import sys
+import zarrix.as_zarr
+import numpy as np
+import zarr
+from zarr.metadata import migrate_v3
+from zarr.storage import LocalStore
+
+old = LocalStore(sys.argv[1])
+root = zarr.create_group(old, zarr_format=2, attributes={"k": 1})
+z = root.create_array("a/b", shape=(4, 6), chunks=(2, 3), dtype=">i4", order="F", fill_value=7)
+z[:2] = np.arange(12).reshape(2, 6)
+converted = migrate_v3._convert_array_metadata(z.metadata)
+assert (converted.zarr_format, converted.shape, converted.fill_value) == (3, (4, 6), 7)
+
+migrate_v3.migrate_v2_to_v3(input_store=old, dry_run=True)
+assert not [*LocalStore(sys.argv[1]).root.rglob("zarr.json")]
+migrate_v3.migrate_v2_to_v3(input_store=old)
+try:
+    migrate_v3.migrate_v2_to_v3(input_store=old)
+except (ValueError, TypeError) as error:
+    print(type(error).__name__)
+remove = migrate_v3.remove_metadata
+zarr.core.sync.sync(remove(old, 2))
+try:
+    zarr.core.sync.sync(remove(old, 3))
+except ValueError as error:
+    print("force" in str(error))
+found = zarr.open_group(old, mode="r")
+print(found.metadata.zarr_format, dict(found.attrs), found["a/b"][:].sum())
+"""
+
+
+def test_documents_of_three_are_written_beside_those_of_two(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM_OF_MIGRATION, str(tmp_path / "z")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-5:] == ["True", "3", "{'k':", "1}", str(66 + 12 * 7)]

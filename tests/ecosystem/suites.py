@@ -214,4 +214,69 @@ SUITES: dict[str, Suite] = {
         least=1.0,
         ways=("as_zarr",),
     ),
+    # Its tests that compare with bcftools need that program, and skip themselves without it.
+    "vcztools": Suite(
+        (
+            *("vcztools==0.2.0", "bio2zarr", "cyvcf2", "icechunk==2.3.0", "obstore==0.12.1"),
+            *("msprime", "tskit>=1", "xarray==2026.9.0", "setuptools", "azure-storage-blob"),
+        ),
+        ("-o", "addopts=", "tests"),
+        sdist="vcztools==0.2.0",
+        least=0.99,
+        tests=500,
+        ways=("as_zarr", "accelerate"),
+    ),
+    "virtualizarr": Suite(
+        (
+            *("virtualizarr==2.8.0", "icechunk==2.3.0", "h5py", "h5netcdf", "hdf5plugin"),
+            *("imagecodecs", "imagecodecs-numcodecs==2024.6.1", "fastparquet", "pandas"),
+            *("netCDF4", "kerchunk", "astropy", "dask==2026.8.0", "pooch", "scipy", "s3fs"),
+            *("pytest-asyncio==1.5.0", "arro3-core", "pytest-cov"),
+        ),
+        ("-o", "addopts=", "virtualizarr/tests"),
+        sdist="virtualizarr==2.8.0",
+        least=0.99,
+        tests=300,
+        ways=("as_zarr", "accelerate"),
+    ),
+    # Without its tests of services of S3, and of many random steps.
+    "icechunk": Suite(
+        (
+            *("icechunk==2.3.0", "boto3", "boto3-stubs[s3]", "dask[array,distributed]==2026.8.0"),
+            *("xarray==2026.9.0", "pytest-asyncio==1.5.0", "termcolor", "rich", "flatbuffers"),
+            *("zstandard", "pytest-reportlog", "pandas", "scipy", "cftime", "pooch"),
+        ),
+        ("-o", "addopts=", "-o", "asyncio_mode=auto", "icechunk-python/tests"),
+        sdist="icechunk==2.3.0",
+        least=0.99,
+        tests=100,
+        ways=("as_zarr", "accelerate"),
+    ),
+    "tifffile": Suite(
+        (
+            *("tifffile==2026.11.8", "imagecodecs", "fsspec==2026.9.0", "kerchunk", "lxml"),
+            *("xarray==2026.9.0", "dask[array]==2026.8.0", "requests", "aiohttp"),
+        ),
+        ("-o", "addopts=", "-k", "zarr or fsspec", "tests"),
+        sdist="tifffile==2026.11.8",
+        least=0.99,
+        tests=10,
+        ways=("as_zarr", "accelerate"),
+    ),
+    "ome-writers": Suite(
+        ("ome-writers[tensorstore,zarr-python,zarrs-python]==0.3.2", "yaozarrs[io]", "useq-schema"),
+        ("-o", "addopts=", "tests"),
+        sdist="ome-writers==0.3.2",
+        least=0.99,
+        tests=100,
+        ways=("as_zarr", "accelerate"),
+    ),
+    "yaozarrs": Suite(
+        ("yaozarrs[storage,write-tensorstore,write-zarrs]==0.3.4", "ome-zarr"),
+        ("-o", "addopts=", "tests"),
+        sdist="yaozarrs==0.3.4",
+        least=0.99,
+        tests=100,
+        ways=("as_zarr", "accelerate"),
+    ),
 }

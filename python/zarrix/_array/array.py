@@ -19,7 +19,14 @@ from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
 from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
-from zarrix._array.transfer import fill_selection, read_selection, shaped, write_selection
+from zarrix._array.transfer import (
+    element_of,
+    fill_selection,
+    read_selection,
+    rows_of,
+    shaped,
+    write_selection,
+)
 from zarrix._display.labels import type_name
 from zarrix._errors import ArrayNotFoundError, Suggesting
 from zarrix._runtime.config import config
@@ -198,11 +205,9 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         >>> z.get_basic_selection(slice(2), fields="n")
         array([0, 0], dtype=int16)
         """
-        return (
-            read_selection(self, selection, out, fields)
-            if fields
-            else self.read(selection, out=out)
-        )
+        if fields:
+            return element_of(read_selection(self, selection, out, fields))
+        return element_of(self.read(selection, out=out))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -265,7 +270,7 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         chunks = self._snapshot.metadata.inner_grid[0]
         while start < stop:
             chunk_end = min(stop, chunks.find(start).end)
-            yield from self[start:chunk_end]
+            yield from rows_of(self[start:chunk_end])
             start = chunk_end
 
     # Writing

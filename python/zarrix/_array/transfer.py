@@ -7,6 +7,7 @@ that is not in memory is written in parts, for every kind of selection.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from zarrix._array.handle import ArrayHandle
 from zarrix._array.snapshot import ArraySnapshot
 from zarrix._errors import ArrayNotFoundError
 from zarrix._metadata.array import ArrayMetadata
+from zarrix._runtime.dialect import DIALECT
 from zarrix._selection.basic import Fields, split_fields, try_basic
 from zarrix._selection.fancy import Indexer, Rule, resolve
 from zarrix._selection.values import IN_MEMORY, as_out, as_value, moves_in_parts, with_new_axes
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
 __all__ = [
     "assign",
     "assign_in",
+    "element_of",
     "fields_and_key",
     "fill_selection",
     "is_stored_in",
     "read_indexer",
     "read_into",
     "read_selection",
+    "rows_of",
     "shaped",
     "write_indexer",
     "write_selection",
@@ -144,9 +148,25 @@ def shaped(out: Any, new_axes: tuple[int, ...], key: Any, shape: tuple[int, ...]
     if out.shape:
         return out
     keys = key if isinstance(key, tuple) else (key,)
-    if not shape and any(one is Ellipsis for one in keys):
-        return out
-    return out[()]
+    if DIALECT.is_zarr3:
+        # zarr-python 3 takes integers of Python for an orthogonal selection, which has an array.
+        is_array = bool(shape) and all(type(one) is int for one in keys)
+    else:
+        is_array = not shape and any(one is Ellipsis for one in keys)
+    return out if is_array else out[()]
+
+
+def element_of(result: Any) -> Any:
+    """A result of `read_selection` without axes as a scalar, where zarr-python 3 has one."""
+    is_element = DIALECT.is_zarr3 and isinstance(result, np.ndarray) and not result.shape
+    return result[()] if is_element else result
+
+
+def rows_of(values: npt.NDArray[Any]) -> Iterable[Any]:
+    """What iteration yields: scalars of an array with one axis, or arrays as in zarr-python 3."""
+    if DIALECT.is_zarr3 and values.ndim == 1:
+        return (values[i, ...] for i in range(len(values)))
+    return values
 
 
 # Writing

@@ -31,7 +31,6 @@ TIERS: dict[str, dict[str, str]] = {
 REFUSED: dict[str, str] = {
     "zarr.testing": "it is taken from an installed zarr-python: pip install zarr==3.4.2",
     "zarr.core.chunk_utils": "codec chains run in the engine",
-    "zarr.metadata.migrate_v3": "zarrix.migrate converts in both directions",
     "zarr.experimental": "parts of zarr-python that are not stable",
     "zarr.n5": "zarrix reads blocks of N5 with the codec n5_default",
 }

@@ -180,7 +180,7 @@ class AsyncArray(Counterpart):
         >>> asyncio.run(z.getitem(slice(1, 3)))
         array([2, 3])
         """
-        return await in_thread(self._sync.__getitem__, selection)
+        return await in_thread(self._sync.get_basic_selection, selection)
 
     async def setitem(self, selection: Any, value: Any, prototype: Any = None) -> None:
         """Write a region, as ``z[selection] = value`` does.

@@ -95,7 +95,7 @@ def _elements_of_3(array: ArrayMetadata) -> tuple[Any, Any, list[dict[str, Any]]
     if array.order == "F" and len(array.shape) > 1:
         axes = list(reversed(range(len(array.shape))))
         chain.append({"name": "transpose", "configuration": {"order": axes}})
-    filters = list(array.filters or ())
+    filters = list(array.filter_configs or ())
     objects = _object_codec(array) if is_variable(array.dtype) else None
     if objects:
         # The input of compressors is bytes.
@@ -103,8 +103,9 @@ def _elements_of_3(array: ArrayMetadata) -> tuple[Any, Any, list[dict[str, Any]]
     for config in filters[1:] if objects else filters:
         codec, dtype = _filter_of_3(config, dtype)
         chain.append(codec)
-    if array.compressor is not None:
-        chain.append(_packer_of_3(array.compressor, array.dtype if not array.filters else dtype))
+    if array.compressor_config is not None:
+        before = dtype if array.filter_configs else array.dtype
+        chain.append(_packer_of_3(array.compressor_config, before))
     arrays, middle, binary = split_chain(chain)
     if len(middle) > 1 or (middle and objects) or chain != [*arrays, *middle, *binary]:
         raise MetadataError("a filter on elements follows one on bytes, which v3 forbids")
@@ -126,7 +127,7 @@ def _sized_of_3(array: ArrayMetadata) -> tuple[Any, Any, dict[str, Any]]:
 
 def _object_codec(array: ArrayMetadata) -> str:
     """The object codec of objects for which v3 has a data type."""
-    codec_id = str((array.filters or ({"id": None},))[0]["id"])
+    codec_id = str((array.filter_configs or ({"id": None},))[0]["id"])
     if codec_id not in _EMPTY:
         raise MetadataError(f"v3 has no data type for objects of the codec {codec_id!r}")
     return codec_id
