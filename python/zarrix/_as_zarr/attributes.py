@@ -7,7 +7,9 @@ from typing import Any
 
 from zarrix._array.array import Array
 from zarrix._as_zarr.names.core import array as walks
+from zarrix._codecs.classes import ShardingCodec
 from zarrix._hierarchy.asynchronous import AsyncArray
+from zarrix._metadata.array import ArrayMetadata
 
 __all__ = ["add_attributes", "remove_attributes"]
 
@@ -29,8 +31,37 @@ _CALLED: dict[str, Callable[..., Any]] = {
 }
 
 
+def _chunks(metadata: ArrayMetadata) -> tuple[int, ...]:
+    """The shape of the chunks, or of the inner chunks of shards."""
+    return _regular(metadata).inner_chunk_shape
+
+
+def _shards(metadata: ArrayMetadata) -> tuple[int, ...] | None:
+    """The shape of the shards."""
+    return None if metadata.shard_codec is None else _regular(metadata).chunk_shape
+
+
+def _regular(metadata: ArrayMetadata) -> ArrayMetadata:
+    if metadata.rectilinear is not None:
+        raise NotImplementedError("the array has a rectilinear grid: read chunk_grid of metadata")
+    return metadata
+
+
+def _inner_codecs(metadata: ArrayMetadata) -> tuple[Any, ...]:
+    """The codecs of a chunk, or of an inner chunk of shards."""
+    codecs: Any = metadata.codecs
+    inner = next((one.codecs for one in codecs if isinstance(one, ShardingCodec)), codecs)
+    return tuple(inner)
+
+
+# VirtualiZarr asks metadata for them.
+_OF_METADATA = {"chunks": _chunks, "shards": _shards, "inner_codecs": _inner_codecs}
+
+
 def add_attributes() -> None:
     """Give arrays the attributes."""
+    for name, found in _OF_METADATA.items():
+        setattr(ArrayMetadata, name, property(found))
     for kind in _SIDES:
         for name, read in _READ.items():
             setattr(kind, name, property(read))
@@ -40,6 +71,8 @@ def add_attributes() -> None:
 
 def remove_attributes() -> None:
     """Take them away."""
+    for name in _OF_METADATA:
+        delattr(ArrayMetadata, name)
     for kind in _SIDES:
         for name in (*_READ, *_CALLED):
             delattr(kind, name)

@@ -521,6 +521,14 @@ for _class in (*CODEC_CLASSES.values(), Endian, ShardingCodecIndexLocation):
     _class.__module__ = "zarrix.codecs"
 
 
+def _of_numcodecs(document: Mapping[str, Any]) -> Codec:
+    # Import time, as above.
+    from zarrix._codecs.numcodecs_classes import BY_NAME
+
+    made: Codec = BY_NAME.get(document["name"], OtherCodec).from_dict(document)
+    return made
+
+
 def codec_from_dict(document: Mapping[str, Any]) -> Codec:
     """The object for a codec's document; an `OtherCodec` if none of the classes fits."""
     kind = CODEC_CLASSES.get(document["name"], OtherCodec)
@@ -532,6 +540,8 @@ def codec_from_dict(document: Mapping[str, Any]) -> Codec:
         if own is not None:
             made: Codec = own.from_dict(dict(document))
             return made
+        if document["name"].startswith("numcodecs."):
+            return _of_numcodecs(document)
     configuration = document.get("configuration", {})
     if kind is OtherCodec or set(configuration) - {one.name for one in fields(kind)}:
         return OtherCodec(dict(document))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from zarrix._codecs.codec import OtherCodec
+from zarrix._codecs.kinds import KINDS
 from zarrix._codecs.table import CODECS
 
 __all__ = [
@@ -59,6 +60,7 @@ class NumcodecsCodec(OtherCodec):
 NumcodecsCodec.__module__ = "zarrix.codecs.numcodecs"
 
 _IDS = {row.numcodecs_cls: row.codec_id for row in CODECS if row.numcodecs_cls}
+_KINDS = {row.numcodecs_cls: KINDS[row.kind] for row in CODECS if row.numcodecs_cls}
 
 
 _TEXT = """The codec ``numcodecs.{codec_id}``.
@@ -85,7 +87,7 @@ def _make(name: str) -> type[NumcodecsCodec]:
     codec_id = _IDS[name]
     text = _TEXT.format(name=name, codec_id=codec_id)
     members = {"codec_id": codec_id, "__module__": "zarrix.codecs.numcodecs", "__doc__": text}
-    return type(name, (NumcodecsCodec,), members)
+    return type(name, (NumcodecsCodec, _KINDS[name]), members)
 
 
 Adler32 = _make("Adler32")
@@ -109,3 +111,8 @@ Shuffle = _make("Shuffle")
 ZFPY = _make("ZFPY")
 Zlib = _make("Zlib")
 Zstd = _make("Zstd")
+
+BY_NAME: dict[str, type[NumcodecsCodec]] = {
+    f"numcodecs.{codec_id}": globals()[name] for name, codec_id in _IDS.items()
+}
+"""The classes by the name of a document."""

@@ -29,14 +29,14 @@ def inner_shape(
 ) -> tuple[int, ...]:
     """The shape of the inner chunks of a shard, with axes in stored order."""
     shape = configuration.get("chunk_shape")
-    if not isinstance(shape, list) or any(type(n) is not int or n < 1 for n in shape):
+    if not isinstance(shape, list | tuple) or any(type(n) is not int or n < 1 for n in shape):
         raise MetadataError(
             f"{label}: sharding_indexed has the 'chunk_shape' {shorten(shape)}; expected a list of "
             "whole numbers of at least 1"
         )
     if len(shape) != len(shard) or any(n % m for n, m in zip(shard, shape, strict=True)):
         raise MetadataError(
-            f"{label}: sharding_indexed has the 'chunk_shape' {shape}, which does not divide the "
+            f"{label}: sharding_indexed has the 'chunk_shape' {[*shape]}, which does not divide the "
             f"shard {list(shard)}"
         )
     return tuple(shape)

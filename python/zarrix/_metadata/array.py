@@ -24,7 +24,7 @@ from zarrix._metadata.chunk_parts import (
     ChunkGrid,
     ChunkKeyEncoding,
     ListedChunkGrid,
-    codec_documents,
+    plain_members,
 )
 from zarrix._metadata.compared import as_in_zarr_python, is_same
 from zarrix._metadata.json import json_dumps
@@ -179,9 +179,7 @@ class ArrayMetadata:
             wanted = "2 or 3" if known == [zarr_format] else known[0]
             raise MetadataError(f"key 'zarr_format' is {zarr_format!r}; expected {wanted}")
         if zarr_format == 3:
-            if isinstance(members.get("codecs"), list | tuple):
-                members["codecs"] = codec_documents(members["codecs"])
-            return ARRAY_PARSERS[3](members)
+            return ARRAY_PARSERS[3](plain_members(members))
         attributes = members.pop("attributes", None)
         return replace(ARRAY_PARSERS[2](members), zattrs=attributes)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from zarrix._metadata.chunk_grid import AxisGrid
 
-__all__ = ["ChunkGrid", "ChunkKeyEncoding", "ListedChunkGrid", "as_document", "codec_documents"]
+__all__ = ["ChunkGrid", "ChunkKeyEncoding", "ListedChunkGrid", "as_document", "plain_members"]
 
 
 class ChunkGrid(NamedTuple):
@@ -129,6 +129,25 @@ class ChunkKeyEncoding(NamedTuple):
 def codec_documents(codecs: Iterable[Any]) -> list[Any]:
     """The documents of codecs, of which some may be objects."""
     return [one.to_dict() if hasattr(one, "to_dict") else one for one in codecs]
+
+
+def plain_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Members of a document of v3 as programs pass them, in the form in which they are stored.
+
+    Codecs may be objects, names any iterable, and the separator of keys may stand beside the name
+    of the encoding, as zarr-python takes them.
+    """
+    given = dict(members)
+    if isinstance(given.get("codecs"), list | tuple):
+        given["codecs"] = codec_documents(given["codecs"])
+    names = given.get("dimension_names")
+    if isinstance(names, Iterable) and not isinstance(names, str):
+        given["dimension_names"] = [*names]
+    keys = given.get("chunk_key_encoding")
+    if isinstance(keys, Mapping) and keys.keys() == {"name", "separator"}:
+        configuration = {"separator": keys["separator"]}
+        given["chunk_key_encoding"] = {"name": keys["name"], "configuration": configuration}
+    return given
 
 
 def as_document(members: Mapping[str, Any]) -> dict[str, Any]:

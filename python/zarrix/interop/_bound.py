@@ -160,7 +160,7 @@ def _is_plain(metadata: Any, pipeline: Any) -> bool:
     if not type(metadata.dtype).__module__.startswith("zarr."):
         return False
     if metadata.zarr_format == 2:
-        codecs = [metadata.compressor_config, *(metadata.filter_configs or ())]
+        codecs = [metadata.compressor, *(metadata.filters or ())]
         return all(
             codec is None or (_is_of(codec, "numcodecs") and codec.codec_id != "pickle")
             for codec in codecs
