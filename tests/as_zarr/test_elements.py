@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,36 @@ def test_elements_keep_their_values() -> None:
     records = zarr.array(np.array([(1, 2.0), (3, 4.0)], "i4,f8"))
     assert records.get_basic_selection(1, fields="f1") == 4.0
     assert records[1]["f0"] == 3
+
+
+def is_new_numpy() -> bool:
+    return hasattr(np.dtypes, "StringDType")
+
+
+@pytest.mark.skipif(not is_new_numpy(), reason="NumPy older than 2 has no strings")
+@pytest.mark.usefixtures("dialect")
+def test_text_of_two_is_of_numpy_strings(tmp_path: Path) -> None:
+    z = zarr.create_array(tmp_path / "z", shape=4, chunks=2, dtype=str, zarr_format=2)
+    z[:2] = np.array(["a", "bcé"])
+    z[2:3] = np.array(["o"], object)
+    assert z.dtype == z[:].dtype == np.dtypes.StringDType()
+    assert z[:].tolist() == z.oindex[[0, 1, 2, 3]].tolist() == ["a", "bcé", "o", ""]
+    assert b'"|O"' in (tmp_path / "z" / ".zarray").read_bytes()
+    copy = zarr.create_array({}, data=z[:], zarr_format=3)
+    same = zarr.create_array({}, shape=4, dtype=z.dtype, zarr_format=3)
+    assert copy[:].tolist() == z[:].tolist()
+    assert copy.dtype == same.dtype == z.dtype
+    filled = zarr.create_array({}, shape=2, dtype=str, zarr_format=2, fill_value="N")
+    assert filled[:].tolist() == ["N", "N"]
+
+
+def test_text_of_two_is_of_objects_without_the_alias(tmp_path: Path) -> None:
+    enter()
+    try:
+        zarr.create_array(tmp_path, shape=2, dtype=str, zarr_format=2)[:] = "a"
+        assert zarr.open_array(tmp_path).dtype.kind == ("T" if is_new_numpy() else "O")
+    finally:
+        leave()
+    z = zarr.open_array(tmp_path)
+    assert z.dtype == z[:].dtype == object
+    assert z[:].tolist() == ["a", "a"]

@@ -322,3 +322,39 @@ def test_documents_of_three_are_written_beside_those_of_two(tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-5:] == ["True", "3", "{'k':", "1}", str(66 + 12 * 7)]
+
+
+PROGRAM_OF_METADATA = """
+import zarrix.as_zarr
+import zarr
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.codecs import numcodecs
+from zarr.core.metadata.v3 import ArrayV3Metadata
+
+z = zarr.create_array({}, shape=(8, 8), chunks=(2, 2), shards=(4, 4), dtype="i4")
+m = z.metadata
+print(m.chunks, m.shards, [type(one).__name__ for one in m.inner_codecs])
+document = m.to_dict()
+document["codecs"][0]["configuration"]["chunk_shape"] = (2, 2)
+document["chunk_key_encoding"] = {"name": "default", "separator": "."}
+document["dimension_names"] = {"y": 0, "x": 1}
+made = ArrayV3Metadata.from_dict(document)
+print(made.chunk_key_encoding.separator, made.dimension_names, made.chunks)
+plain = zarr.create_array({}, shape=8, chunks=4, dtype="i4", filters=numcodecs.Delta(dtype="<i4"),
+                          compressors=numcodecs.Zlib(level=1))
+print(plain.metadata.chunks, plain.metadata.shards)
+kinds = (ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec)
+print([[isinstance(one, kind) for kind in kinds].index(True) for one in plain.metadata.codecs])
+"""
+
+
+def test_metadata_has_what_virtualizarr_asks_for() -> None:
+    command = [sys.executable, "-c", PROGRAM_OF_METADATA]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "(2, 2) (4, 4) ['BytesCodec', 'ZstdCodec']",
+        ". ('y', 'x') (2, 2)",
+        "(4,) None",
+        "[0, 1, 2]",
+    ]

@@ -36,8 +36,8 @@ def inner_shape(
         )
     if len(shape) != len(shard) or any(n % m for n, m in zip(shard, shape, strict=True)):
         raise MetadataError(
-            f"{label}: sharding_indexed has the 'chunk_shape' {[*shape]}, which does not divide the "
-            f"shard {list(shard)}"
+            f"{label}: sharding_indexed has the 'chunk_shape' {[*shape]}, which does not divide "
+            f"the shard {list(shard)}"
         )
     return tuple(shape)
 

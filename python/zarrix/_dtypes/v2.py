@@ -146,7 +146,8 @@ def encode_dtype(dtype: np.dtype[Any]) -> Any:
     ('>i2', [('x', '<f4'), ('n', '|S3')])
     """
     if dtype.fields is None:
-        return dtype.str
+        # NumPy strings are text like objects are, and v2 has a name for these only.
+        return "|O" if dtype.kind == "T" else dtype.str
     try:
         return dtype.descr
     except ValueError as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._runtime.config import limits_of_documents
+from zarrix._runtime.dialect import DIALECT
 
 __all__ = ["parsed_once"]
 
@@ -31,13 +32,14 @@ def parsed_once(default: str) -> Callable[[Parse], Parse]:
 
 
 def _keeping(default: str, parse: Parse) -> Parse:
-    kept: dict[tuple[bytes, str | None, tuple[int, int]], ArrayMetadata] = {}
+    kept: dict[tuple[bytes, str | None, tuple[int, int], bool], ArrayMetadata] = {}
 
     @functools.wraps(parse)
     def parsed(document: Any, label: str = default, **separator: Any) -> ArrayMetadata:
         if type(document) is not bytes or len(document) > _MOST_CACHED_BYTES:
             return parse(document, label, **separator)
-        question = (document, separator.get("default_separator"), limits_of_documents())
+        default_separator = separator.get("default_separator")
+        question = (document, default_separator, limits_of_documents(), DIALECT.is_zarr3)
         found = kept.get(question)
         if found is not None:
             return found.at(label)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from zarrix._dtypes.v2 import (
     normalize_fill_value,
 )
 from zarrix._dtypes.v3 import default_fill
-from zarrix._dtypes.variable import is_variable
+from zarrix._dtypes.variable import STRING, is_variable
 from zarrix._errors import MetadataError, shorten
 from zarrix._metadata.arguments import (
     normalize_chunks,
@@ -46,6 +46,7 @@ from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import DEFAULT
 from zarrix._metadata.parsed_once import parsed_once
 from zarrix._runtime.config import config
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.sizes import size_text
 from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP
 from zarrix._stores.path import normalize_dimension_separator
@@ -119,6 +120,7 @@ def new_array(
     fill_value, order = _new_fill(fill_value, element, codecs), normalize_order(order)
     separator = normalize_dimension_separator(dimension_separator)
     _check_chunks(lengths, chunk_shape, element, label)
+    element = _text_dtype(element, codecs)
     metadata = ArrayMetadata(
         zarr_format=2,
         shape=lengths,
@@ -136,6 +138,12 @@ def new_array(
     # Naming the codec pickle is harmless; the array checks later whether it may be used.
     metadata.layout(allow_pickle=True, new=True)
     return metadata
+
+
+def _text_dtype(dtype: np.dtype[Any], filters: Sequence[Mapping[str, Any]] | None) -> np.dtype[Any]:
+    """The dtype of text: objects as in zarr 2.18, or NumPy strings where zarr-python 3 is meant."""
+    is_text = dtype.kind == "O" and filters and filters[0]["id"] == "vlen-utf8"
+    return STRING if is_text and DIALECT.is_zarr3 else dtype
 
 
 def _new_fill(value: Any, dtype: np.dtype[Any], filters: tuple[dict[str, Any], ...] | None) -> Any:
@@ -219,6 +227,7 @@ def parse_array(
             allowed = f"a list that begins with an object codec: {', '.join(OBJECT_CODECS)}"
             raise _wrong(label, "filters", members["filters"], allowed)
         fill_value = decode_object_fill(fill_value, filters[0])
+        dtype = _text_dtype(dtype, filters)
     compressor = _codec(members["compressor"], "compressor", label)
     known = {*_ARRAY_KEYS, "dimension_separator"}
     _check_chunks(shape, chunk_shape, dtype, label)
