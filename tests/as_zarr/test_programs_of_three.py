@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix.core.metadata import GroupMetadata
 from zarrix.errors import ContainsArrayError, ContainsGroupError, ReadOnlyError
 
 
@@ -358,3 +359,18 @@ def test_metadata_has_what_virtualizarr_asks_for() -> None:
         "(4,) None",
         "[0, 1, 2]",
     ]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_asynchronous_group_is_made_from_metadata_and_a_path(zarr_format: Any) -> None:
+    store = zarr.MemoryStore()
+    metadata = GroupMetadata(zarr_format=zarr_format, attributes={"k": 1})
+    path = zarr.storage.StorePath(store, "a/b")
+    group = zarr.AsyncGroup(metadata=metadata, store_path=path)
+    assert group.store_path == path
+    assert (group.metadata.zarr_format, dict(group.attrs)) == (zarr_format, {"k": 1})
+    child = asyncio.run(zarr.AsyncGroup(metadata, path).create_group("c"))
+    assert child.path == "a/b/c"
+    assert [*zarr.open_group(store, path="a/b")] == ["c"]
+    with pytest.raises(TypeError):
+        zarr.AsyncGroup(metadata)

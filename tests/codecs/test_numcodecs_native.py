@@ -211,3 +211,31 @@ def test_what_the_engine_cannot_compute_goes_through_numcodecs() -> None:
     assert z[...].tolist() == [1, 2j, 3 + 4j, 0]
     assert metadata_of(z).foreign_codecs == ("astype",)
     assert "AsType (through numcodecs)" in repr(z.info)
+
+
+# As zarr-python 3.4.2 stores 12, 13 and 20: the codec bytes alone says the byte order.
+@pytest.mark.parametrize("stored_as", ["<i2", ">i2"])
+@pytest.mark.parametrize(("endian", "order"), [("big", ">i2"), ("little", "<i2")])
+def test_the_order_of_bytes_after_a_filter_is_that_of_the_codec_bytes(
+    stored_as: str, endian: str, order: str
+) -> None:
+    types = {"dtype": "<f8", "astype": stored_as}
+    filters = {
+        "numcodecs.fixedscaleoffset": {"offset": 10, "scale": 1, **types},
+        "numcodecs.astype": {"decode_dtype": "<f8", "encode_dtype": stored_as},
+        "numcodecs.delta": types,
+    }
+    expected = {
+        "numcodecs.fixedscaleoffset": [2, 3, 10],
+        "numcodecs.astype": [12, 13, 20],
+        "numcodecs.delta": [12, 1, 7],
+    }
+    for name, configuration in filters.items():
+        store: dict[str, bytes] = {}
+        codec = {"name": name, "configuration": configuration}
+        serializer = {"name": "bytes", "configuration": {"endian": endian}}
+        options = {"filters": [codec], "serializer": serializer, "compressors": None}
+        z = zarr.create_array(store, shape=3, chunks=3, dtype="f8", zarr_format=3, **options)
+        z[:] = [12, 13, 20]
+        assert store["c/0"] == np.array(expected[name], order).tobytes(), name
+        assert z[:].tolist() == zarr.open_array(store)[:].tolist() == [12, 13, 20]

@@ -54,9 +54,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.core.BatchedCodecPipeline.supports_*": _CHAINS,
         "zarr.*.ShardingCodec.*_partial zarr.*.ShardingCodec.codec_pipeline": _CHAINS,
         "zarr.abc.codec.*.*code_partial": _CHAINS,
-        "zarr.codecs.numcodecs.*.*code zarr.codecs.numcodecs.*.*_size": _CHAINS,
-        "zarr.codecs.numcodecs.*.codec_name zarr.codecs.numcodecs.*.evolve_*": _CHAINS,
-        "zarr.codecs.numcodecs.*.resolve_* zarr.codecs.numcodecs.*.validate": _CHAINS,
+        "zarr.codecs.numcodecs.*.codec_name": _CHAINS,
         "zarr.*.NDBuffer.byteorder": _BUFFERS,
         "zarr.buffer.gpu zarr.storage.GpuMemoryStore zarr.core.config.Config.enable_gpu": _GPU,
         "zarr.*.BloscShuffle.from_int": "BloscShuffle(name)",
@@ -64,10 +62,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "zarr.config:array.target_shard_size_bytes": "None, as in zarr-python",
         "zarr.core.group.ImplicitGroupMarker": _INTERNAL,
         "zarr.core.metadata.*.get_chunk_spec": _RESIZED,
-        "zarr.core.metadata.*.shards zarr.core.metadata.ArrayV3Metadata.chunks": (
-            "array.chunks and array.shards; metadata.chunk_grid is the grid that is stored"
-        ),
-        "zarr.core.metadata.*.*er_codecs zarr.core.metadata.*.sharding_codec": (
+        "zarr.core.metadata.*.sharding_codec": (
             "metadata.codecs has the codec, and codec.codecs the inner ones"
         ),
         "zarr.dtype.*.code_point_bytes zarr.dtype.*.has_multi_byte_fields": "NumPy's dtype says it",
@@ -101,6 +96,10 @@ ONLY_AS_ZARR: dict[str, str] = {
         "zarr.api.asynchronous"
     ),
     "zarr.core.group.parse_*": _INTERNAL,
+    "zarr.core.metadata.*.shards zarr.core.metadata.ArrayV3Metadata.chunks": (
+        "array.chunks and array.shards; metadata.chunk_grid is the grid that is stored"
+    ),
+    "zarr.core.metadata.ArrayV3Metadata.inner_codecs": "the codecs of a sharding codec",
     "zarr.core.metadata.*Dict zarr.core.metadata.*JSON_V3": _TYPES,
     "zarr.dtype.*JSON_V? zarr.dtype.DTypeSpec_V2": _TYPES,
     "zarr.dtype.check_dtype_spec*": _INTERNAL,
@@ -114,8 +113,8 @@ ONLY_AS_ZARR: dict[str, str] = {
 """Names of 3.4.2 that are there after ``import zarrix.as_zarr``, and that ``zarrix`` lacks."""
 
 OTHER_PARAMETERS: dict[str, str] = {
-    "zarr.Array zarr.Group zarr.AsyncArray zarr.AsyncGroup": _MADE_BY_US,
-    "zarr.core.group.Group zarr.core.group.AsyncGroup zarr.core.group.GroupMetadata": _MADE_BY_US,
+    "zarr.Array zarr.Group zarr.AsyncArray": _MADE_BY_US,
+    "zarr.core.group.Group zarr.core.group.GroupMetadata": _MADE_BY_US,
     "zarr.core.config.Config": _MADE_BY_US,
     "zarr.*Group.get": "2.18 calls what is looked for item",
     "zarr.core.*Metadata.from_dict": "a document is that of the root",

@@ -14,6 +14,7 @@ from zarrix._runtime.new_files import whole_file
 PACKAGE = Path(zarrix.__file__).parent
 # Each place in the package that makes, renames or removes files beside `whole_file`, and why.
 REASONS = {
+    "_as_zarr/names/metadata/migrate_v3.py": "opens a path in a store, by a mode of zarr-python",
     "_hierarchy/ledger.py": "the folder of ledgers in the user's cache, for this user only",
     "_stores/remote/sources/aws_sso.py": "a temporary file in the folder of the login's tokens",
     "commits/_lock.py": "the intent, which is the lock: a link of its name is refused",

@@ -259,7 +259,9 @@ class _Walk:
             raise MetadataError(
                 f"{self.where}: codec 'bytes' has no 'endian', which elements of {self.dtype} need"
             )
-        if endian == "big" and has_order(self.dtype):
+        # Filters may give elements in the other order, which v3 does not store as such.
+        is_big = self.dtype.byteorder == ">"
+        if has_order(self.dtype) and (endian == "big") != is_big:
             swap = {"name": "zarrix.byteswap", "configuration": {"runs": word_runs(self.dtype)}}
             self.steps.append(swap)
         self.is_bytes = True

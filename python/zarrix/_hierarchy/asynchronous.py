@@ -306,12 +306,24 @@ class AsyncArray(Counterpart):
         return type(self)(self._sync.with_config(config))
 
 
+def _of_parts(metadata: Any, store_path: Any) -> Group:
+    return open_group(
+        store_path.store,
+        path=store_path.path,
+        zarr_format=metadata.zarr_format,
+        attributes=metadata.attributes or None,
+    )
+
+
 class AsyncGroup(Counterpart):
     """A group with coroutine methods; its members are asynchronous counterparts, too.
 
     Parameters
     ----------
     group : Group
+        Or, as in zarr-python 3, the metadata of a group at ``store_path``, which may be named
+        ``metadata``. It is opened, or created if nothing is stored there.
+    store_path : StorePath, optional
 
     Raises
     ------
@@ -335,7 +347,9 @@ class AsyncGroup(Counterpart):
         "attrs basename info metadata name path read_only store store_path synchronizer zarr_format"
     )
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: Any = None, store_path: Any = None, *, metadata: Any = None) -> None:
+        if store_path is not None:
+            group = _of_parts(group if metadata is None else metadata, store_path)
         if not isinstance(group, Group):
             raise TypeError(f"an AsyncGroup is made from a Group, not from {group!r}")
         self._sync = group

@@ -62,7 +62,7 @@ class GroupProperties(GroupState):
     @property
     def store_path(self) -> StorePath:
         """The store, and the path in it."""
-        return StorePath(self._location.store, self._location.path)
+        return StorePath(self._location.store._user_store, self._location.path)
 
     @property
     def async_group(self) -> Any:

@@ -62,7 +62,7 @@ async def make_store_path(
     store = as_store({} if store_like is None else store_like, storage_options=storage_options)
     if mode == "r" and not store.read_only:
         store = store.with_read_only(True)
-    return StorePath(store, path or "")
+    return StorePath(store._user_store, path or "")
 
 
 async def contains_array(store_path: StorePath, zarr_format: Any) -> bool:
