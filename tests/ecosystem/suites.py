@@ -217,7 +217,7 @@ SUITES: dict[str, Suite] = {
         sdist="hdmf-zarr==0.14.0",
         least=0.94,
         tests=500,
-        ways=("as_zarr",),
+        ways=("as_zarr", "accelerate"),
     ),
     "mudata": Suite(
         ("mudata[io]==0.4.1", "fast-array-utils", "jsonschema", "packaging", "referencing"),
@@ -273,7 +273,7 @@ SUITES: dict[str, Suite] = {
         ("-o", "addopts=", "-k", "zarr or fsspec", "tests"),
         sdist="tifffile==2026.11.8",
         least=0.95,
-        tests=10,
+        tests=20,
         ways=("as_zarr", "accelerate"),
     ),
     "ome-writers": Suite(
@@ -292,4 +292,21 @@ SUITES: dict[str, Suite] = {
         tests=100,
         ways=("as_zarr", "accelerate"),
     ),
+    "zarr-checksum": Suite(
+        ("zarr-checksum==0.4.7", "boto3", "faker", "minio"),
+        ("-o", "addopts=", "zarr_checksum/tests"),
+        sdist="zarr-checksum==0.4.7",
+        least=0.99,
+        tests=8,
+        ways=("as_zarr", "accelerate"),
+    ),
 }
+_NO_TESTS = "its source distribution has no tests"
+LEFT_OUT: dict[str, str] = {
+    **dict.fromkeys(("kerchunk 0.2.10", "bio2zarr 0.2.1", "sgkit 0.10.0"), _NO_TESTS),
+    **dict.fromkeys(("ome-zarr-models 1.8.1", "titiler-xarray 2.4.0"), _NO_TESTS),
+    **dict.fromkeys(("intake 2.0.9", "xpublish 0.5.2", "lazyslide 0.13.0"), _NO_TESTS),
+    "pydantic-zarr 0.10.0": "zarr-python 3.4.2 cannot import its tests",
+    "ngff-zarr 0.50.0": "all of its tests need ITK",
+}
+"""Projects that have no suite here, and why."""

@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from suites import SUITES, Suite
+from suites import LEFT_OUT, SUITES, Suite
 from ways import BASELINE, WAYS
 
 HERE = Path(__file__).resolve().parent
@@ -102,7 +102,12 @@ def written(page: str, stored: dict[str, dict[str, Any]]) -> str:
     """The page with the table of these results."""
     before, rest = page.split(BEGIN)
     after = rest.split(END)[1]
-    return f"{before}{BEGIN}{table(stored)}{END}{after}"
+    return f"{before}{BEGIN}{table(stored)}{_left_out()}{END}{after}"
+
+
+def _left_out() -> str:
+    """Rows for the projects without a suite."""
+    return "".join(f"| {project} | | {reason} |\n" for project, reason in LEFT_OUT.items())
 
 
 if __name__ == "__main__":
