@@ -321,9 +321,12 @@ class AsyncGroup(Counterpart):
     Parameters
     ----------
     group : Group
-        Or, as in zarr-python 3, the metadata of a group at ``store_path``, which may be named
-        ``metadata``. It is opened, or created if nothing is stored there.
+        Or, as in zarr-python 3, the metadata of a group at ``store_path``. It is opened, or created
+        if nothing is stored there.
     store_path : StorePath, optional
+        Where the group of the metadata is.
+    metadata : GroupMetadata, optional
+        Another name for the first argument, as in zarr-python 3.
 
     Raises
     ------
