@@ -20,7 +20,7 @@ from zarrix._array.indexing import Selecting
 from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
 from zarrix._array.transfer import (
-    element_of,
+    scalar_of,
     fill_selection,
     read_selection,
     rows_of,
@@ -30,6 +30,7 @@ from zarrix._array.transfer import (
 from zarrix._display.labels import type_name
 from zarrix._errors import ArrayNotFoundError, Suggesting
 from zarrix._runtime.config import config
+from zarrix._runtime.dialect import DIALECT
 from zarrix._selection.basic import try_basic
 from zarrix._selection.values import IN_MEMORY, as_value, moves_in_parts
 
@@ -206,8 +207,10 @@ class Array(Selecting, ArrayProperties, DatasetTerms):
         array([0, 0], dtype=int16)
         """
         if fields:
-            return element_of(read_selection(self, selection, out, fields))
-        return element_of(self.read(selection, out=out))
+            result = read_selection(self, selection, out, fields)
+        else:
+            result = self.read(selection, out=out)
+        return scalar_of(result) if DIALECT.is_zarr3 else result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:

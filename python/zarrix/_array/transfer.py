@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "assign",
     "assign_in",
-    "element_of",
+    "scalar_of",
     "fields_and_key",
     "fill_selection",
     "is_stored_in",
@@ -156,9 +156,9 @@ def shaped(out: Any, new_axes: tuple[int, ...], key: Any, shape: tuple[int, ...]
     return out if is_array else out[()]
 
 
-def element_of(result: Any) -> Any:
-    """A result of `read_selection` without axes as a scalar, where zarr-python 3 has one."""
-    is_element = DIALECT.is_zarr3 and isinstance(result, np.ndarray) and not result.shape
+def scalar_of(result: Any) -> Any:
+    """A result of `read_selection` without axes as a scalar, as zarr-python 3 has it."""
+    is_element = isinstance(result, np.ndarray) and not result.shape
     return result[()] if is_element else result
 
 
