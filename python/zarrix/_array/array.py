@@ -20,10 +20,10 @@ from zarrix._array.indexing import Selecting
 from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
 from zarrix._array.transfer import (
-    scalar_of,
     fill_selection,
     read_selection,
     rows_of,
+    scalar_of,
     shaped,
     write_selection,
 )

@@ -35,7 +35,8 @@ def check_domains(codecs: Iterable[Config], dtype: DType) -> None:
     BadCompressorError
         The message names the codec, its input data type, and the way out.
     """
-    has_size = not is_variable(dtype)
+    varies = is_variable(dtype)
+    has_size = not varies
     for codec in codecs:
         name, configuration = codec["name"], codec.get("configuration", {})
         codec_id = name.removeprefix("numcodecs.")
@@ -43,10 +44,11 @@ def check_domains(codecs: Iterable[Config], dtype: DType) -> None:
         if name == "sharding_indexed":
             check_domains(configuration["codecs"], dtype)
             return
-        if is_variable(dtype):
+        if varies:
             if domain is not None:
                 _check_objects(codec_id, configuration, dtype)
-            dtype = dtype if name in ("transpose", "bytes") else UINT8
+            if name not in ("transpose", "bytes"):
+                dtype, varies = UINT8, False
             continue
         if name in ("transpose", "bytes"):
             continue

@@ -16,7 +16,15 @@ from zarrix._nodes.known_groups import KnownGroups
 from zarrix._runtime.system import on_fork
 from zarrix._stores.base import Store
 
-__all__ = ["Batch", "Change", "batches_above", "forget_known", "known_format", "known_groups"]
+__all__ = [
+    "BATCHES",
+    "Batch",
+    "Change",
+    "batches_above",
+    "forget_known",
+    "known_format",
+    "known_groups",
+]
 
 
 @dataclass(slots=True)
@@ -80,7 +88,7 @@ class Batch:
 
     def begin(self) -> None:
         """Hold the changes below the group from here on."""
-        _BATCHES[self] = None
+        BATCHES[self] = None
 
     def end(self) -> list[Change]:
         """Hold no more; the changes that are left to the caller.
@@ -88,12 +96,12 @@ class Batch:
         These are none inside another batch of the same thread, and in a process that was forked
         meanwhile.
         """
-        if self not in _BATCHES:
+        if self not in BATCHES:
             return []
-        del _BATCHES[self]
+        del BATCHES[self]
         with self._lock:
             self._is_over = True
-        if any(one._thread == self._thread and one._holds_all_of(self) for one in tuple(_BATCHES)):
+        if any(one._thread == self._thread and one._holds_all_of(self) for one in tuple(BATCHES)):
             return []
         return list(self._changes.values())
 
@@ -120,9 +128,10 @@ class Batch:
 
 
 _FORMATS: tuple[Format, ...] = (2, 3)
-# In the order in which they began. A change of a dictionary is one step for other threads.
-_BATCHES: dict[Batch, None] = {}
-on_fork(after_in_child=_BATCHES.clear)
+# Those of this process, in the order in which they began. A change of a dictionary is one step for
+# other threads.
+BATCHES: dict[Batch, None] = {}
+on_fork(after_in_child=BATCHES.clear)
 
 
 def _is_below(path: str, root: str) -> bool:
@@ -131,12 +140,12 @@ def _is_below(path: str, root: str) -> bool:
 
 def batches_above(store: Store, path: str) -> list[Batch]:
     """The batches of this process that are to hold changes of the node at ``path``."""
-    return [one for one in tuple(_BATCHES) if one.covers(store, path)] if _BATCHES else []
+    return [one for one in tuple(BATCHES) if one.covers(store, path)] if BATCHES else []
 
 
 def known_groups(store: Store, path: str, zarr_format: Format) -> KnownGroups | None:
     """What a batch above ``path`` knows about groups of this format; None outside of batches."""
-    if not _BATCHES or store._is_staged:
+    if not BATCHES or store._is_staged:
         return None
     own = (one for one in batches_above(store, path) if one.zarr_format == zarr_format)
     return next((one.groups for one in own), None)
@@ -151,7 +160,7 @@ def forget_known(store: Store, *paths: str) -> None:
 
 def known_format(store: Store, path: str) -> Format | None:
     """The format of the groups above a new node at ``path``, if a batch knows them."""
-    for zarr_format in _FORMATS if _BATCHES else ():
+    for zarr_format in _FORMATS if BATCHES else ():
         groups = known_groups(store, path, zarr_format)
         if groups is not None and groups.missing_above(store, path) is not None:
             return zarr_format

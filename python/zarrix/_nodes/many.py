@@ -18,6 +18,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.attributes import put_first_attributes, require_json
+from zarrix._nodes.batch import known_groups
 from zarrix._nodes.consolidate import updated_once
 from zarrix._nodes.new import group_metadata
 from zarrix._nodes.orphans import LISTED
@@ -107,7 +108,9 @@ def _require_free(
                     _require_nothing(store, path, node, metadata_of[path])
                 elif node is not None:
                     # It raises if this is an array, or a group of the other format.
-                    nodes.missing_parents(store, min(members.get(path, [path])), zarr_format)
+                    below = min(members.get(path, [path]))
+                    groups = known_groups(store, below, zarr_format)
+                    nodes.missing_parents(store, below, zarr_format, groups)
                     missing.discard(path)
             level = _there(store, [members[above] for above in level if above in members])
     return there, sorted(missing)

@@ -26,10 +26,11 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
-from zarrix._nodes.batch import known_format, known_groups
+from zarrix._nodes.batch import BATCHES, known_format, known_groups
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.folders_above import array_above
+from zarrix._nodes.known_groups import KnownGroups
 from zarrix._nodes.long_documents import without_entries
 from zarrix._nodes.orphans import chunk_left, forget_attributes
 from zarrix._nodes.put_new import put_new
@@ -282,7 +283,7 @@ def choose_format(
     ValueError
         The format of the parent group differs, or does not support ``word``.
     """
-    above, its_format = _group_above(store, path)
+    above, its_format = _group_above(store, path) if path else ("", None)
     if its_format is not None:
         if asked not in (None, its_format):
             raise ValueError(
@@ -305,8 +306,6 @@ def choose_format(
 
 def _group_above(store: Store, path: str) -> tuple[str, Format | None]:
     """The next group above ``path``, and its format; None if there is none."""
-    if not path:
-        return "", None
     known = known_format(store, path)
     if known is not None:
         return path.rpartition("/")[0], known
@@ -372,8 +371,8 @@ def create(
     """
     zarr_format: Format = metadata.zarr_format
     check_name(path)
-    above = missing_parents(store, path, zarr_format)
-    groups = known_groups(store, path, zarr_format)
+    groups = known_groups(store, path, zarr_format) if BATCHES else None
+    above = missing_parents(store, path, zarr_format, groups)
     is_free = groups is not None and groups.is_free(store, path)
     if overwrite and not (is_free and chunk_store in (None, store)):
         return _replace(store, path, chunk_store, metadata, document, above)
@@ -424,9 +423,10 @@ def store_first(
 
     is_new = put_new(store, key, document, taken)
     update_consolidated(store, path, zarr_format, documents={key: document} if is_new else None)
-    groups = known_groups(store, path, zarr_format)
-    if groups is not None and isinstance(metadata, GroupMetadata):
-        groups.add(store, path, is_new=is_free and is_new)
+    if isinstance(metadata, GroupMetadata):
+        groups = known_groups(store, path, zarr_format)
+        if groups is not None:
+            groups.add(store, path, is_new=is_free and is_new)
     return is_new
 
 
@@ -511,14 +511,16 @@ def require_parents(store: Store, path: str, zarr_format: Format) -> None:
     ValueError
         One of them has the other format.
     """
-    _create_above(store, missing_parents(store, path, zarr_format), zarr_format)
-
-
-def missing_parents(store: Store, path: str, zarr_format: Format) -> list[str]:
-    """The paths above ``path`` that have no group yet, from the root down; raises as
-    `require_parents`.
-    """
     groups = known_groups(store, path, zarr_format)
+    _create_above(store, missing_parents(store, path, zarr_format, groups), zarr_format)
+
+
+def missing_parents(
+    store: Store, path: str, zarr_format: Format, groups: KnownGroups | None = None
+) -> list[str]:
+    """The paths above ``path`` that have no group yet, from the root down; raises as
+    `require_parents`. A batch that knows groups is asked first.
+    """
     known = None if groups is None else groups.missing_above(store, path)
     if known is not None:
         return known
