@@ -261,7 +261,7 @@ class _Walk:
             )
         # Filters may give elements in the other order, which v3 does not store as such.
         is_big = self.dtype.byteorder == ">"
-        if has_order(self.dtype) and (endian == "big") != is_big:
+        if (endian == "big") != is_big and has_order(self.dtype):
             swap = {"name": "zarrix.byteswap", "configuration": {"runs": word_runs(self.dtype)}}
             self.steps.append(swap)
         self.is_bytes = True
