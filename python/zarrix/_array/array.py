@@ -19,14 +19,8 @@ from zarrix._array.h5py_names import ARRAY_ADVICE, DatasetTerms
 from zarrix._array.indexing import Selecting
 from zarrix._array.numpy_habits import is_of_numpy, numpy_advice, only_element
 from zarrix._array.properties import ArrayProperties
-from zarrix._array.transfer import (
-    fill_selection,
-    read_selection,
-    rows_of,
-    scalar_of,
-    shaped,
-    write_selection,
-)
+from zarrix._array.scalars import rows_of, scalar_of
+from zarrix._array.transfer import fill_selection, read_selection, shaped, write_selection
 from zarrix._display.labels import type_name
 from zarrix._errors import ArrayNotFoundError, Suggesting
 from zarrix._runtime.config import config

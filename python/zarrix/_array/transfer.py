@@ -7,7 +7,6 @@ that is not in memory is written in parts, for every kind of selection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,14 +28,12 @@ if TYPE_CHECKING:
 __all__ = [
     "assign",
     "assign_in",
-    "scalar_of",
     "fields_and_key",
     "fill_selection",
     "is_stored_in",
     "read_indexer",
     "read_into",
     "read_selection",
-    "rows_of",
     "shaped",
     "write_indexer",
     "write_selection",
@@ -154,19 +151,6 @@ def shaped(out: Any, new_axes: tuple[int, ...], key: Any, shape: tuple[int, ...]
     else:
         is_array = not shape and any(one is Ellipsis for one in keys)
     return out if is_array else out[()]
-
-
-def scalar_of(result: Any) -> Any:
-    """A result of `read_selection` without axes as a scalar, as zarr-python 3 has it."""
-    is_element = isinstance(result, np.ndarray) and not result.shape
-    return result[()] if is_element else result
-
-
-def rows_of(values: npt.NDArray[Any]) -> Iterable[Any]:
-    """What iteration yields: scalars of an array with one axis, or arrays as in zarr-python 3."""
-    if DIALECT.is_zarr3 and values.ndim == 1:
-        return (values[i, ...] for i in range(len(values)))
-    return values
 
 
 # Writing

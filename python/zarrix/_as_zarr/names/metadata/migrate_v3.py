@@ -12,7 +12,7 @@ from zarrix._as_zarr.names.core.sync import sync
 from zarrix._hierarchy.open import open as open_node
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.translate import parsed, to_3
-from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA
+from zarrix._stores.keys import ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA, keys_of
 from zarrix._stores.path import StorePath
 
 __all__ = ["migrate_to_v3", "migrate_v2_to_v3", "remove_metadata"]
@@ -110,7 +110,7 @@ async def remove_metadata(
     other = 5 - zarr_format
     for key in found:
         above = key.rpartition("/")[0]
-        names = [f"{above}/{name}" if above else name for name in _NODES[other]]
+        names = keys_of(above, _NODES[other])
         if not force and not any(name in keys for name in names):
             raise ValueError(
                 f"Cannot remove v{zarr_format} metadata at {root / key} - no v{other} metadata "
