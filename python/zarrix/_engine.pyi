@@ -928,7 +928,7 @@ def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, order: str) -> npt.NDArr
     """
 
 def heads_of(
-    paths: Sequence[str | PathLike[str]], most: int, known: bytes = b""
+    paths: Sequence[str | PathLike[str]], most: int, known: bytes = ...
 ) -> list[bytes | None]:
     """The first bytes of regular files, at most ``most`` of each, read on all threads; None for
     files that begin with those that are ``known``.
