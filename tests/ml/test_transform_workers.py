@@ -253,7 +253,10 @@ def test_an_error_names_the_first_item_that_failed(workers: int, prefetch: int) 
 
 @pytest.mark.parametrize(
     ("function", "told"),
-    [(fails_oddly, "item 11: Odd: 1 and 2"), (returns_what_cannot_be_sent, "pickle")],
+    [
+        (fails_oddly, "item 11: Odd: 1 and 2"),
+        (returns_what_cannot_be_sent, "result of transform_sample cannot be pickled"),
+    ],
 )
 def test_what_cannot_be_sent_is_told(function: Any, told: str) -> None:
     with loader_of(function, 2, shuffle=False) as loader:

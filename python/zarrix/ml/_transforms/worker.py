@@ -182,5 +182,13 @@ def _unsent(first: int, answer: list[Any], error: Exception) -> Failed:
         try:
             reduction.ForkingPickler.dumps(one)
         except Exception as cause:
-            return _failed(first + i, cause)
-    return _failed(first, error)
+            return _failed(first + i, _unpickled(cause))
+    return _failed(first, _unpickled(error))
+
+
+def _unpickled(cause: Exception) -> TypeError:
+    # Which class pickle raises, and its text, differ between versions of Python.
+    return TypeError(
+        "the result of transform_sample cannot be pickled, as it must be to leave a worker "
+        f"process: {type(cause).__name__}: {cause}"
+    )
