@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
+from zarrix._runtime.dialect import DIALECT
 from zarrix.core.metadata import GroupMetadata
 from zarrix.errors import ContainsArrayError, ContainsGroupError, ReadOnlyError
 
@@ -374,3 +375,88 @@ def test_an_asynchronous_group_is_made_from_metadata_and_a_path(zarr_format: Any
     assert [*zarr.open_group(store, path="a/b")] == ["c"]
     with pytest.raises(TypeError):
         zarr.AsyncGroup(metadata)
+
+
+@pytest.fixture
+def as_zarr3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DIALECT, "is_zarr3", True)
+
+
+@pytest.mark.usefixtures("as_zarr3")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_tuple_in_attributes_is_one_until_they_are_read_again(zarr_format: Any) -> None:
+    store = zarr.MemoryStore()
+    z = zarr.create_array(store, shape=3, dtype="i4", zarr_format=zarr_format)
+    given = (1, [2, (3,)], {"deep": ("x",)})
+    z.attrs["k"] = given
+    z.attrs.update({"b": [1]}, c=(4,))
+    assert z.attrs.asdict() == {"k": given, "b": [1], "c": (4,)}
+    zarr.open_array(store).attrs["other"] = (5,)
+    z.attrs["c"] = [4]
+    assert z.attrs.asdict() == {"k": given, "b": [1], "c": [4], "other": [5]}
+    del z.attrs["b"]
+    z.attrs.refresh()
+    lists = [1, [2, [3]], {"deep": ["x"]}]
+    assert z.attrs.asdict() == {"k": lists, "c": [4], "other": [5]}
+    assert dict(zarr.open_array(store).attrs) == {"k": lists, "c": [4], "other": [5]}
+
+
+@pytest.mark.usefixtures("as_zarr3")
+def test_a_tuple_does_not_hide_what_another_has_stored() -> None:
+    store = zarr.MemoryStore()
+    mine = zarr.create_array(store, shape=3, dtype="i4")
+    mine.attrs["k"] = (1, 2)
+    zarr.open_array(store).attrs["k"] = [1, 3]
+    mine.attrs["b"] = 0
+    assert mine.attrs.asdict() == {"k": [1, 3], "b": 0}
+
+
+def test_a_tuple_in_attributes_is_a_list_without_the_alias() -> None:
+    z = zarr.create_array({}, shape=3, dtype="i4")
+    z.attrs["k"] = (1, 2)
+    assert z.attrs["k"] == [1, 2]
+
+
+@pytest.mark.usefixtures("as_zarr3")
+@pytest.mark.parametrize("opened", [zarr.open, zarr.open_array, zarr.open_group])
+def test_a_store_that_is_read_only_is_not_opened_to_be_written(opened: Any) -> None:
+    store = zarr.storage.MemoryStore()
+    path = "a" if opened is zarr.open_array else ""
+    zarr.create_array(store, name="a", shape=3, dtype="i4")
+    reader = store.with_read_only(True)
+    with pytest.raises(ValueError, match="is read-only, and mode='r\\+' writes"):
+        opened(reader, path=path, mode="r+")
+    for mode in ("r", "a"):
+        assert opened(reader, path=path, mode=mode).read_only
+    assert not opened(store, path=path, mode="r+").read_only
+
+
+def test_a_store_that_is_read_only_is_opened_without_the_alias() -> None:
+    store = zarr.storage.MemoryStore()
+    zarr.create_array(store, shape=3, dtype="i4")
+    assert zarr.open_array(store.with_read_only(True), mode="r+").read_only
+
+
+@pytest.mark.usefixtures("as_zarr3")
+def test_the_table_of_an_array_names_the_class_of_its_data_type() -> None:
+    z = zarr.create_array({}, shape=3, dtype="f4")
+    assert "Float32" in str(z.info)
+    assert "Float32" in z.info._repr_html_()
+
+
+def test_the_table_of_an_array_has_its_dtype_without_the_alias() -> None:
+    assert "Float32" not in str(zarr.create_array({}, shape=3, dtype="f4").info)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_metadata_of_a_group_is_one_object_until_it_changes(zarr_format: Any) -> None:
+    store = zarr.MemoryStore()
+    group = zarr.create_group(store, zarr_format=zarr_format)
+    before = group.metadata
+    assert zarr.AsyncGroup(group).metadata is before
+    zarr.open_group(store).attrs["k"] = 1
+    group.attrs.refresh()
+    assert group.metadata.attributes == {"k": 1}
+    assert before.attributes == {}
+    zarr.consolidate_metadata(store)
+    assert zarr.open_group(store).metadata.consolidated_metadata is not None

@@ -15,6 +15,7 @@ from zarrix._dtypes.variable import is_variable
 from zarrix._errors import shorten
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.dialect import DIALECT
 
 __all__ = ["InfoItems", "InfoReporter", "array_items", "group_items"]
 
@@ -46,7 +47,7 @@ def array_items(array: Any, metadata: ArrayMetadata, *, counted: bool = True) ->
         ("Name", array.name) if array.name is not None else None,
         ("Type", type_name(array)),
         ("Zarr format", "3") if array.zarr_format == 3 else None,
-        ("Data type", str(array.dtype)),
+        ("Data type", _data_type(metadata)),
         ("Shape", str(array.shape)),
         _dimension_names_row(array),
         *_partition_rows(metadata),
@@ -60,6 +61,11 @@ def array_items(array: Any, metadata: ArrayMetadata, *, counted: bool = True) ->
         *(_stored_rows(array, nbytes) if counted else _NOT_COUNTED),
     ]
     return [row for row in rows if row is not None]
+
+
+def _data_type(metadata: ArrayMetadata) -> str:
+    """The dtype; under `zarrix.as_zarr` the data type of the metadata, as in zarr-python 3."""
+    return str(metadata.data_type if DIALECT.is_zarr3 else metadata.dtype)
 
 
 def _dimension_names_row(array: Any) -> tuple[str, str] | None:

@@ -46,7 +46,13 @@ class GroupProperties(GroupState):
 
     @property
     def metadata(self) -> GroupMetadata:
-        """The stored metadata of the group, read again."""
+        """The stored metadata of the group, read again; the same object while they are the same."""
+        found, known = self._read_metadata(), self._known_metadata
+        if known != found or known.consolidated_metadata or found.consolidated_metadata:
+            self._known_metadata = known = found
+        return known
+
+    def _read_metadata(self) -> GroupMetadata:
         found = self._parse_metadata(None)
         if self._zarr_format == 2:
             found = replace(found, attributes=self._attrs.asdict())

@@ -58,6 +58,7 @@ class GroupState(Member):
     _options: GroupOptions
     _zarr_format: Format
     _first_attributes: Mapping[str, Any] | None
+    _known_metadata: GroupMetadata | None = None
 
     if TYPE_CHECKING:
         # Defined by `Group`, which knows both kinds of members.

@@ -11,7 +11,7 @@ import numpy as np
 from zarrix._errors import JSONDecodeError, MetadataError
 from zarrix._runtime.config import config
 
-__all__ = ["json_dumps", "json_loads"]
+__all__ = ["copied", "json_dumps", "json_loads"]
 
 
 class _JsonEncoder(json.JSONEncoder):
@@ -113,3 +113,12 @@ def json_loads(text: Any, label: str = "JSON document") -> Any:
         # Bytes that are not text have no position in a text.
         at = getattr(error, "doc", ""), getattr(error, "pos", 0)
         raise JSONDecodeError(f"{label}: not JSON ({error})", *at) from None
+
+
+def copied(value: Any) -> Any:
+    """A JSON value that shares no object or list with ``value``."""
+    if isinstance(value, dict):
+        return {name: copied(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [copied(member) for member in value]
+    return value

@@ -17,10 +17,12 @@ import numpy as np
 
 from zarrix._errors import PathNotFoundError, ReadOnlyError
 from zarrix._metadata import v2, v3
+from zarrix._metadata.json import copied
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.long_documents import without_entries
 from zarrix._nodes.put_new import put_new
 from zarrix._runtime.caller import warn_caller
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
 from zarrix._stores.labels import place
@@ -177,7 +179,7 @@ class Attributes(MutableMapping[str, Any]):
         again.
         """
         if self._cached is None and self.cache and self._inside and found is not None:
-            self._cached = {name: _copied(value) for name, value in found.items()}
+            self._cached = {name: copied(value) for name, value in found.items()}
         return self.asdict()
 
     def refresh(self) -> None:
@@ -374,8 +376,12 @@ class Attributes(MutableMapping[str, Any]):
                 f"the attributes in {self.key!r} are read-only; open with mode='r+' to change them"
             )
 
+        given: dict[str, Any] = {}
+
         def rewrite(document: bytes | None) -> bytes:
-            new = change(self._parse(document))
+            old = self._parse(document)
+            new = change(dict(old))
+            given.update((name, one) for name, one in new.items() if one is not old.get(name))
             plain = _as_json({_name(k): v for k, v in new.items()})
             if not self._inside:
                 return v2.attributes_document(plain)
@@ -387,7 +393,21 @@ class Attributes(MutableMapping[str, Any]):
             stored = self.store.update_value(self.key, rewrite)
         update_consolidated(self.store, self.key.rpartition("/")[0], 3 if self._inside else 2)
         if self.cache:
-            self._cached = self._parse(stored)
+            before, self._cached = self._cached or {}, self._parse(stored)
+            if DIALECT.is_zarr3:
+                self._keep_tuples(before, given)
+
+    def _keep_tuples(self, before: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        """Let a tuple be one until the attributes are read again, as in zarr-python 3.
+
+        ``before`` has the attributes as they were cached, and ``given`` those that were set now.
+        """
+        current = self._current()
+        for name, value in current.items():
+            if name in given:
+                current[name] = _with_tuples(value, given[name])
+            elif name in before and _plain(before[name], name) == value:
+                current[name] = before[name]
 
     def _lock(self) -> AbstractContextManager[Any]:
         if self.synchronizer is None:
@@ -450,12 +470,14 @@ def _plain(value: Any, label: str) -> Any:
     raise TypeError(f"{label} is {what}, which JSON cannot express{_way_out(value)}")
 
 
-def _copied(value: Any) -> Any:
-    """A JSON value that shares no object or list with ``value``."""
-    if isinstance(value, dict):
-        return {name: _copied(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_copied(member) for member in value]
+def _with_tuples(value: Any, given: Any) -> Any:
+    """The stored ``value`` of what was ``given``, with a tuple where a tuple was given."""
+    if isinstance(given, list | tuple) and isinstance(value, list):
+        members = map(_with_tuples, value, given)
+        return tuple(members) if isinstance(given, tuple) else list(members)
+    if isinstance(given, dict) and isinstance(value, dict):
+        names = {_member(name, ""): member for name, member in given.items()}
+        return {name: _with_tuples(member, names.get(name)) for name, member in value.items()}
     return value
 
 

@@ -14,6 +14,7 @@ from zarrix._errors import (
 from zarrix._metadata.literals import Mode
 from zarrix._nodes.location import Location
 from zarrix._nodes.nodes import Node, find, in_other_format
+from zarrix._runtime.dialect import DIALECT
 
 __all__ = ["MODES", "check_mode", "existing", "mode_at", "not_found", "require"]
 
@@ -69,6 +70,8 @@ def existing(
         A node of the other kind exists, or any node if ``mode`` only creates.
     ArrayNotFoundError, GroupNotFoundError
         The node does not exist, and ``mode`` does not create it.
+    ReadOnlyError
+        Under `zarrix.as_zarr`, the store is read-only, and ``mode`` is ``'r+'``.
     """
     if mode == "w":
         return None
@@ -77,6 +80,11 @@ def existing(
         if mode in ("r", "r+"):
             raise not_found(location, kind)
         return None
+    if mode == "r+" and DIALECT.is_zarr3 and location.store.read_only:
+        raise ReadOnlyError(
+            f"the store {location.store._user_store!r} is read-only, and mode='r+' writes; "
+            "mode='r' reads it"
+        )
     if node.kind != kind:
         raise _CONTAINS[node.kind](
             f"path {location.describe()} contains {_ARTICLE[node.kind]}, not {_ARTICLE[kind]}; "
