@@ -1,8 +1,10 @@
 """Names of zarr-python by which programs ask about data types, fill values and documents."""
 
 import asyncio
+import dataclasses
 import json
 import math
+import pickle
 import struct
 import sys
 from collections.abc import Iterator
@@ -20,8 +22,8 @@ from zarrix._as_zarr.names.core.dtype.npy import time
 from zarrix._as_zarr.names.core.metadata import v2, v3
 from zarrix._as_zarr.names.dtype import DataTypeRegistry, data_type_registry
 from zarrix.codecs import BytesCodec, GzipCodec, OtherCodec
-from zarrix.core.metadata import ArrayV2Metadata, ArrayV3Metadata
-from zarrix.dtype import Bool, Int8, Int16, RawBytes, Struct, UInt8, VariableLengthUTF8
+from zarrix.core.metadata import ArrayMetadata, ArrayV2Metadata, ArrayV3Metadata
+from zarrix.dtype import Bool, Int8, Int16, RawBytes, Struct, UInt8, VariableLengthUTF8, parse_dtype
 from zarrix.errors import (
     DataTypeValidationError,
     MetadataValidationError,
@@ -206,6 +208,101 @@ def test_members_of_metadata_are_those_of_zarr_python() -> None:
     assert isinstance(members["codecs"], tuple)
     assert ArrayV3Metadata.from_dict(members).to_dict() == members
     assert json.loads(json.dumps(members)) == json.loads(bytes(z.store["zarr.json"]))
+
+
+@pytest.mark.usefixtures("as_zarr")
+@pytest.mark.parametrize(
+    ("stored", "separator"),
+    [("default", "/"), ({"name": "v2"}, "."), ({"name": "default", "configuration": {}}, "/")],
+)
+def test_members_that_a_document_leaves_out_are_spelled_out(stored: Any, separator: str) -> None:
+    z = zarr.create_array({}, shape=4, dtype="i4")
+    document = {**z.metadata.to_dict(), "chunk_key_encoding": stored, "dimension_names": None}
+    members = ArrayV3Metadata.from_dict(document).to_dict()
+    name = stored if isinstance(stored, str) else stored["name"]
+    spelled = {"name": name, "configuration": {"separator": separator}}
+    assert members["chunk_key_encoding"] == spelled
+    assert "dimension_names" not in members
+    assert ArrayV3Metadata.from_dict(members).to_dict() == members
+
+
+@pytest.mark.usefixtures("as_zarr")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_and_names_of_metadata_are_replaced(zarr_format: Any) -> None:
+    names: Any = {"dimension_names": ["x", "y"]} if zarr_format == 3 else {}
+    z = zarr.create_array(
+        {}, shape=(4, 6), dtype="f4", zarr_format=zarr_format, attributes={"k": 1}, **names
+    )
+    named: Any = {"dimension_names": ("a", None)} if names else {}
+    changed = dataclasses.replace(z.metadata, attributes={"new": 2}, **named)
+    assert changed.attributes == changed.to_dict()["attributes"] == {"new": 2}
+    assert z.metadata.attributes == {"k": 1}
+    if names:
+        assert changed.dimension_names == changed.to_dict()["dimension_names"] == ("a", None)
+        assert dataclasses.replace(changed, dimension_names=None).dimension_names is None
+        with pytest.raises(ValueError, match="1 dimension_names"):
+            dataclasses.replace(changed, dimension_names=("a",))
+    else:
+        with pytest.raises(TypeError, match="v2 has no dimension_names"):
+            dataclasses.replace(changed, dimension_names=("a", "b"))
+    back = dataclasses.replace(changed, attributes={"k": 1}, **names)
+    assert back == z.metadata
+    assert pickle.loads(pickle.dumps(changed)) == changed
+
+
+def test_attributes_of_metadata_are_not_replaced_without_the_alias() -> None:
+    metadata: Any = zarr.zeros(3).metadata
+    with pytest.raises(TypeError, match="attributes"):
+        dataclasses.replace(metadata, attributes={})
+
+
+def test_attributes_of_metadata_may_be_what_no_document_has() -> None:
+    class Reference:
+        def __reduce__(self) -> Any:
+            raise TypeError("no copy")
+
+    found = Reference()
+    made = ArrayMetadata(3, (2,), (2,), np.dtype("i4"), 0, (), extra={"attributes": {"r": [found]}})
+    attributes = made.attributes
+    assert attributes["r"][0] is found
+    attributes["r"].clear()
+    assert made.attributes == {"r": [found]}
+
+
+def test_metadata_has_the_data_type_that_it_was_made_of() -> None:
+    z = zarr.create_array({}, shape=4, dtype=">i8")
+    given = parse_dtype(np.dtype(">i8"), zarr_format=3)
+    members = {k: one for k, one in z.metadata.to_dict().items() if k not in ("zarr_format",)}
+    made = ArrayV3Metadata(**{**members, "data_type": given})
+    assert made.data_type.to_native_dtype() == np.dtype(">i8")
+    assert (made.dtype, made.to_dict()["data_type"]) == (np.dtype("i8"), "int64")
+    assert ArrayV3Metadata(**members).data_type.to_native_dtype() == np.dtype("i8")
+
+
+def test_a_number_as_an_element_of_bytes_is_its_digits() -> None:
+    kind = parse_dtype(np.dtype("S2"), zarr_format=3)
+    assert [kind.cast_scalar(one) for one in (0, 123)] == [b"0", b"12"]
+    with pytest.raises(TypeError):
+        kind.cast_scalar(1.5)
+
+
+@pytest.mark.usefixtures("as_zarr")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_not_a_number_is_the_usual_one(zarr_format: Any) -> None:
+    negative = np.copysign(np.float32(np.nan), np.float32(-1))
+    for dtype, value in (("f4", negative), ("f8", negative), ("c8", complex(negative, 2))):
+        z = zarr.create_array({}, shape=3, dtype=dtype, fill_value=value, zarr_format=zarr_format)
+        expected = ["NaN", 2.0] if dtype == "c8" else "NaN"
+        assert z.metadata.to_dict()["fill_value"] == expected
+    stored = {**z.metadata.to_dict(), "fill_value": ["0xffc00000", 2.0]}
+    if zarr_format == 3:
+        assert ArrayV3Metadata.from_dict(stored).to_dict()["fill_value"][0] == "0xffc00000"
+
+
+def test_not_a_number_keeps_its_bits_without_the_alias() -> None:
+    negative = np.copysign(np.float32(np.nan), np.float32(-1))
+    z = zarr.create_array({}, shape=3, dtype="f4", fill_value=negative, zarr_format=3)
+    assert z.metadata.to_dict()["fill_value"] == "0xffc00000"
 
 
 def test_members_of_metadata_are_json_without_the_alias() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from zarrix._array.array import Array
@@ -14,6 +14,9 @@ from zarrix._metadata.array import ArrayMetadata
 __all__ = ["add_attributes", "remove_attributes"]
 
 _SIDES = (Array, AsyncArray)
+_make = ArrayMetadata.__init__
+# An argument that was not given.
+_KEPT = object()
 
 _READ = {
     "_zdtype": walks.data_type,
@@ -54,12 +57,40 @@ def _inner_codecs(metadata: ArrayMetadata) -> tuple[Any, ...]:
     return tuple(inner)
 
 
+def _made(
+    self: ArrayMetadata,
+    *values: Any,
+    attributes: Any = _KEPT,
+    dimension_names: Any = _KEPT,
+    **members: Any,
+) -> None:
+    """Make metadata, also of what `dataclasses.replace` replaces that is no field here."""
+    _make(self, *values, **members)
+    if attributes is not _KEPT and self.zarr_format == 2:
+        vars(self)["zattrs"] = attributes
+    elif attributes is not _KEPT:
+        vars(self)["extra"] = {**self.extra, "attributes": attributes}
+    if dimension_names is not _KEPT:
+        vars(self)["extra"] = _named(self, dimension_names)
+
+
+def _named(metadata: ArrayMetadata, names: Sequence[str | None] | None) -> dict[str, Any]:
+    """The document of v3 with names of the axes, or without."""
+    if metadata.zarr_format == 2:
+        raise TypeError("metadata of v2 has no dimension_names; store them as attributes")
+    if names is not None and len(names) != metadata.ndim:
+        raise ValueError(f"{len(names)} dimension_names for an array with {metadata.ndim} axes")
+    found = {key: one for key, one in metadata.extra.items() if key != "dimension_names"}
+    return found if names is None else {**found, "dimension_names": [*names]}
+
+
 # VirtualiZarr asks metadata for them.
 _OF_METADATA = {"chunks": _chunks, "shards": _shards, "inner_codecs": _inner_codecs}
 
 
 def add_attributes() -> None:
-    """Give arrays the attributes."""
+    """Give arrays the attributes, and their metadata the members that programs replace."""
+    ArrayMetadata.__init__ = _made  # type: ignore[method-assign]  # While it runs as zarr.
     for name, found in _OF_METADATA.items():
         setattr(ArrayMetadata, name, property(found))
     for kind in _SIDES:
@@ -71,6 +102,7 @@ def add_attributes() -> None:
 
 def remove_attributes() -> None:
     """Take them away."""
+    ArrayMetadata.__init__ = _make  # type: ignore[method-assign]  # As it was.
     for name in _OF_METADATA:
         delattr(ArrayMetadata, name)
     for kind in _SIDES:

@@ -37,6 +37,7 @@ __all__ = [
     "default_fill",
     "encode_fill",
     "same_bytes",
+    "usual_nan",
 ]
 
 DType = np.dtype[Any]
@@ -379,6 +380,14 @@ def _hex(element: Any) -> str:
     """Bits as v3 spells them: the most significant byte first."""
     data: bytes = element.astype(element.dtype.newbyteorder("<")).tobytes()
     return f"0x{data[::-1].hex()}"
+
+
+def usual_nan(element: Any) -> Any:
+    """The number with the usual bits where it, or a part of it, is not-a-number."""
+    one = np.array([element])
+    parts = one.view(one.real.dtype) if one.dtype.kind == "c" else one
+    parts[np.isnan(parts)] = math.nan
+    return one[0]
 
 
 def same_bytes(one: Any, other: Any, dtype: DType) -> bool:

@@ -78,6 +78,9 @@ def _record(data: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _fixed_bytes(data: Any, dtype: np.dtype[Any]) -> Any:
+    if type(data) is int and dtype.kind == "S":
+        # The digits, as in zarr-python: programs have the number 0 as the default of any type.
+        data = str(data)
     if not isinstance(data, _BYTES):
         raise TypeError("expected bytes or a text")
     if isinstance(data, np.void):

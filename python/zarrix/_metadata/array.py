@@ -8,7 +8,6 @@ into the engine. `zarrix._metadata.v2` and `zarrix._metadata.v3` read and write 
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from zarrix._metadata.chunk_parts import (
     plain_members,
 )
 from zarrix._metadata.compared import as_in_zarr_python, is_same
-from zarrix._metadata.json import json_dumps
+from zarrix._metadata.json import copied, json_dumps
 from zarrix._metadata.layout import EngineLayout, make_layout
 from zarrix._metadata.literals import Format, Order
 from zarrix._metadata.reshaped import reshaped
@@ -266,7 +265,7 @@ class ArrayMetadata:
     def attributes(self) -> dict[str, Any]:
         """A copy of the user attributes."""
         stored = self.zattrs if self.zarr_format == 2 else self.extra.get("attributes")
-        return copy.deepcopy(dict(stored or {}))
+        return {name: copied(value) for name, value in (stored or {}).items()}
 
     @property
     def dimension_names(self) -> tuple[str | None, ...] | None:
@@ -289,7 +288,9 @@ class ArrayMetadata:
 
     @property
     def data_type(self) -> Any:
-        """The data type as an object of `zarrix.dtype`."""
+        """The data type as an object of `zarrix.dtype`; the one that metadata was made of."""
+        if "_given_data_type" in vars(self):
+            return vars(self)["_given_data_type"]
         # Import time: its classes take time to make, and few programs ask for one.
         from zarrix._dtypes.zdtype import parse_dtype
 

@@ -46,6 +46,18 @@ def _has_same_fill(metadata: Any, other: Any) -> bool:
     return same_bytes(mine, its, metadata.dtype)
 
 
+def _spelled_keys(encoding: Any) -> Any:
+    """A chunk key encoding with its separator, which a document may leave out."""
+    name = encoding if isinstance(encoding, str) else encoding["name"]
+    if name not in _SEPARATORS:
+        return encoding
+    options = {} if isinstance(encoding, str) else encoding.get("configuration") or {}
+    return {"name": name, "configuration": {"separator": _SEPARATORS[name], **options}}
+
+
+_SEPARATORS = {"default": "/", "v2": "."}
+
+
 def as_in_zarr_python(members: dict[str, Any]) -> dict[str, Any]:
     """The members of a document as the metadata objects of zarr-python 3 give them.
 
@@ -58,9 +70,12 @@ def as_in_zarr_python(members: dict[str, Any]) -> dict[str, Any]:
         found.setdefault("dimension_separator", ".")
         return found
     found.setdefault("storage_transformers", [])
+    found["chunk_key_encoding"] = _spelled_keys(members["chunk_key_encoding"])
     for name in ("codecs", "dimension_names", "storage_transformers"):
         if found.get(name) is not None:
             found[name] = tuple(found[name])
+        elif name == "dimension_names":
+            found.pop(name, None)
     grid = members["chunk_grid"]
     if isinstance(grid, dict) and grid["name"] == "regular":
         lengths = tuple(grid["configuration"]["chunk_shape"])

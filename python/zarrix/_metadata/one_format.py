@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from zarrix._metadata.array import ArrayMetadata
@@ -21,7 +22,13 @@ class _OfOneFormat(type):
     # Members of a document have names.
     def __call__(cls, **members: Any) -> Any:
         document = {"zarr_format": cls._is_of, **as_document(members)}
-        return cls.from_dict(document)  # type: ignore[attr-defined]  # Of the classes below.
+        found = cls.from_dict(document)  # type: ignore[attr-defined]  # Of the classes below.
+        given = members.get("data_type")
+        if hasattr(given, "to_native_dtype"):
+            # It may have a byte order, which a document of v3 gives to a codec.
+            found = copy.copy(found)
+            vars(found)["_given_data_type"] = given
+        return found
 
 
 class ArrayV2Metadata(ArrayMetadata, metaclass=_OfOneFormat):

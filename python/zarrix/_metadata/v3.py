@@ -33,6 +33,7 @@ from zarrix._dtypes.v3 import (
     default_fill,
     encode_fill,
     same_bytes,
+    usual_nan,
 )
 from zarrix._dtypes.variable import is_variable
 from zarrix._errors import MetadataError, shorten
@@ -56,6 +57,7 @@ from zarrix._metadata.json import json_dumps
 from zarrix._metadata.literals import DEFAULT
 from zarrix._metadata.parsed_once import parsed_once
 from zarrix._runtime.config import config
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.sizes import is_size, parse_size, size_text
 from zarrix._stores.keys import ZARR_JSON
 
@@ -189,7 +191,9 @@ def _new_fill(value: Any, dtype: np.dtype[Any]) -> Any:
         cast = np.asarray(value).astype(dtype)[()]
         # A type without a zero casts it to NaN; its smallest value is used instead, as in
         # documents.
-        return default_fill(dtype) if cast != cast and is_zero(value) else cast
+        if cast != cast and is_zero(value):
+            return default_fill(dtype)
+        return usual_nan(cast) if DIALECT.is_zarr3 and cast != cast else cast
     if dtype.names is not None and isinstance(value, Mapping):
         return decode_fill(dict(value), dtype, "fill_value")
     return normalize_fill_value(value, dtype)
