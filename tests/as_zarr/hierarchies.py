@@ -359,6 +359,55 @@ class Hierarchy:
         asyncio.run(run())
         return z[...]
 
+    def change_later(self, random: Random) -> Any:
+        """Resize an array, append to it, or change its attributes."""
+        z = self.array(random)
+        sizes = zip(z.shape, z.shards or z.chunks, strict=True)
+        shape = tuple(self.resized(random, *both) for both in sizes)
+        kind = random.randrange(3 if z.ndim else 1)
+
+        async def run() -> None:
+            array = z.async_array
+            if kind == 0:
+                await array.update_attributes({"later": random.randrange(5)})
+            elif kind == 1:
+                await array.resize(shape)
+            else:
+                await array.append(values(random, z.dtype, z.shape))
+
+        asyncio.run(run())
+        return self.about(self.root[z.path])
+
+    def group_later(self, random: Random) -> Any:
+        """Create a node in the root, ask for members, or delete one."""
+        kind = random.randrange(4 if self.deletes else 3)
+        name = random.choice(NAMES)
+
+        async def run() -> Any:
+            group = self.root._async_group
+            if kind == 0:
+                return (await group.create_group(name)).path
+            if kind == 1:
+                # The default codecs differ in v2.
+                options = {"compressors": None} if self.format == 2 else {}
+                z = await group.create_array(
+                    name, shape=(4, 3), chunks=(2, 2), dtype="i4", **options
+                )
+                return [z.path, z.shape, told(await z.getitem(Ellipsis))]
+            if kind == 2:
+                node = await group.getitem(name)
+                return [type(node).__name__, node.path, await group.contains(name)]
+            if await group.contains(name):
+                await group.delitem(name)
+            return sorted([key async for key, _ in group.members()])
+
+        found = asyncio.run(run())
+        if kind < 2:
+            self.found(name, ("group", "array")[kind])
+        elif kind == 3:
+            self.forget(name)
+        return found
+
     def members_later(self, random: Random) -> Any:
         async def run() -> Any:
             group = self.root._async_group
@@ -424,9 +473,12 @@ class Hierarchy:
             return None
         path = random.choice(sorted(self.known))
         del self.root[path]
+        self.forget(path)
+        return sorted(self.root)
+
+    def forget(self, path: str) -> None:
         for inside in [name for name in self.known if f"{name}/".startswith(f"{path}/")]:
             del self.known[inside]
-        return sorted(self.root)
 
     def members(self, random: Random) -> Any:
         return [
@@ -488,6 +540,7 @@ class Hierarchy:
     steps = (
         *("create_array",) * 4, "create_from", "create_from", "create_group", "create_group",
         *("get",) * 3, "get_all", *("put",) * 5, "get_later", "put_later", "members_later",
+        "change_later", "change_later", "group_later", "group_later",
         *("resize",) * 3, *("append",) * 3, *("attributes",) * 3, "updated", "delete", "members",
         "bad_attributes", "open_again", "open_node", "describe", "move",
     )  # fmt: skip

@@ -405,10 +405,11 @@ def test_a_tuple_in_attributes_is_one_until_they_are_read_again(zarr_format: Any
 def test_a_tuple_does_not_hide_what_another_has_stored() -> None:
     store = zarr.MemoryStore()
     mine = zarr.create_array(store, shape=3, dtype="i4")
-    mine.attrs["k"] = (1, 2)
-    zarr.open_array(store).attrs["k"] = [1, 3]
+    mine.attrs.update({"k": (1, 2), "n": True})
+    zarr.open_array(store).attrs.update({"k": [1, 3], "n": 1})
     mine.attrs["b"] = 0
-    assert mine.attrs.asdict() == {"k": [1, 3], "b": 0}
+    assert mine.attrs.asdict() == {"k": [1, 3], "n": 1, "b": 0}
+    assert mine.attrs["n"] is not True
 
 
 def test_a_tuple_in_attributes_is_a_list_without_the_alias() -> None:

@@ -64,7 +64,7 @@ def _made(
     dimension_names: Any = _KEPT,
     **members: Any,
 ) -> None:
-    """Make metadata, also of what `dataclasses.replace` replaces that is no field here."""
+    """Make metadata, also of what `dataclasses.replace` replaces and the class has no field for."""
     _make(self, *values, **members)
     if attributes is not _KEPT and self.zarr_format == 2:
         vars(self)["zattrs"] = attributes

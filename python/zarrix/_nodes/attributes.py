@@ -397,17 +397,17 @@ class Attributes(MutableMapping[str, Any]):
             if DIALECT.is_zarr3:
                 self._keep_tuples(before, given)
 
-    def _keep_tuples(self, before: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    def _keep_tuples(self, before: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
         """Let a tuple be one until the attributes are read again, as in zarr-python 3.
 
-        ``before`` has the attributes as they were cached, and ``given`` those that were set now.
+        ``before`` has the attributes as they were cached, and ``changes`` those that were set now.
         """
         current = self._current()
         for name, value in current.items():
-            if name in given:
-                current[name] = _with_tuples(value, given[name])
+            if name in changes:
+                current[name] = _with_tuples(value, changes[name])
             elif name in before and _plain(before[name], name) == value:
-                current[name] = before[name]
+                current[name] = _with_tuples(value, before[name])
 
     def _lock(self) -> AbstractContextManager[Any]:
         if self.synchronizer is None:
@@ -470,13 +470,13 @@ def _plain(value: Any, label: str) -> Any:
     raise TypeError(f"{label} is {what}, which JSON cannot express{_way_out(value)}")
 
 
-def _with_tuples(value: Any, given: Any) -> Any:
-    """The stored ``value`` of what was ``given``, with a tuple where a tuple was given."""
-    if isinstance(given, list | tuple) and isinstance(value, list):
-        members = map(_with_tuples, value, given)
-        return tuple(members) if isinstance(given, tuple) else list(members)
-    if isinstance(given, dict) and isinstance(value, dict):
-        names = {_member(name, ""): member for name, member in given.items()}
+def _with_tuples(value: Any, source: Any) -> Any:
+    """The stored ``value`` of ``source``, with a tuple where that has a tuple."""
+    if isinstance(source, list | tuple) and isinstance(value, list):
+        members = map(_with_tuples, value, source)
+        return tuple(members) if isinstance(source, tuple) else list(members)
+    if isinstance(source, dict) and isinstance(value, dict):
+        names = {_member(name, ""): member for name, member in source.items()}
         return {name: _with_tuples(member, names.get(name)) for name, member in value.items()}
     return value
 
