@@ -454,7 +454,8 @@ def test_metadata_of_a_group_is_one_object_until_it_changes(zarr_format: Any) ->
     store = zarr.MemoryStore()
     group = zarr.create_group(store, zarr_format=zarr_format)
     before = group.metadata
-    assert zarr.AsyncGroup(group).metadata is before
+    again = zarr.AsyncGroup(group)
+    assert again.metadata is zarr.Group(again).metadata is before
     zarr.open_group(store).attrs["k"] = 1
     group.attrs.refresh()
     assert group.metadata.attributes == {"k": 1}

@@ -47,10 +47,10 @@ class GroupProperties(GroupState):
     @property
     def metadata(self) -> GroupMetadata:
         """The stored metadata of the group, read again; the same object while they are the same."""
-        found, known = self._read_metadata(), self._known_metadata
-        if known != found or known.consolidated_metadata or found.consolidated_metadata:
-            self._known_metadata = known = found
-        return known
+        found, last = self._read_metadata(), self._last_metadata
+        if last != [found] or last[0].consolidated_metadata or found.consolidated_metadata:
+            last[:] = [found]
+        return last[0]
 
     def _read_metadata(self) -> GroupMetadata:
         found = self._parse_metadata(None)

@@ -58,7 +58,8 @@ class GroupState(Member):
     _options: GroupOptions
     _zarr_format: Format
     _first_attributes: Mapping[str, Any] | None
-    _known_metadata: GroupMetadata | None = None
+    # What `metadata` has returned last, for all handles of the group that `Group` made of this one.
+    _last_metadata: list[GroupMetadata]
 
     if TYPE_CHECKING:
         # Defined by `Group`, which knows both kinds of members.
@@ -105,6 +106,7 @@ class GroupState(Member):
         self._location = location
         self._options = options._replace(read_only=read_only, opened_from=opened_from)
         self._zarr_format = node.zarr_format
+        self._last_metadata = []
         metadata = self._parse_metadata(node.members or node.document)
         # Those in the v3 document that was read for opening.
         self._first_attributes = None if node.zarr_format == 2 else metadata.attributes
