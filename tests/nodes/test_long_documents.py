@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import zarrix as zarr
 from zarrix._nodes import long_documents
+from zarrix._nodes.consolidate import consolidate
 
 LIMIT = 20_000
 
@@ -222,11 +223,90 @@ def test_memory_does_not_grow_with_the_document(tmp_path: Path) -> None:
     assert int(ran.stdout) < 160
 
 
+def _peer(store: Any, zarr_format: int) -> dict[str, Any]:
+    """What the consolidated metadata says, read by nothing of ours."""
+    whole = json.loads(bytes(store._engine.get(PLACE[zarr_format])))
+    inside = whole if zarr_format == 2 else whole["consolidated_metadata"]
+    found: dict[str, Any] = inside["metadata"]
+    return found
+
+
+def _stored(store: Any, zarr_format: int) -> dict[str, Any]:
+    """The same, from the documents of the nodes."""
+    found = {}
+    for key in store:
+        path, _, name = key.rpartition("/")
+        if name in (".zarray", ".zgroup", ".zattrs"):
+            found[key] = json.loads(bytes(store[key]))
+        elif name == "zarr.json" and path:
+            document = json.loads(bytes(store[key]))
+            if document["node_type"] == "group":
+                empty = {"kind": "inline", "must_understand": False, "metadata": {}}
+                document["consolidated_metadata"] = empty
+            found[path] = document
+    return found
+
+
+CHANGES = {
+    "new": lambda root: root.create_array("g1/new", shape=3, dtype="i4"),
+    "many": lambda root: root.create_hierarchy({f"h/{n}": root["g0/a3"].metadata for n in "abc"}),
+    "attribute": lambda root: root["g1/a4"].attrs.update(unit="K", é=[1, None, float("nan")]),
+    "own attribute": lambda root: root.attrs.update(title='new "}{', more={"x": [1]}),
+    "resize": lambda root: root["g1/a4"].resize(9, 9),
+    "delete": lambda root: root.__delitem__("g1/a4"),
+    "delete a group": lambda root: root.__delitem__("g1"),
+    "delete all": lambda root: [root.__delitem__(name) for name in list(root)],
+    "move": lambda root: root.move("g1", "other/g1"),
+    "overwrite": lambda root: root.create_array("g1", shape=3, dtype="i4", overwrite=True),
+    "consolidate": lambda root: consolidate(root.store, "", root._zarr_format, ".zmetadata"),
+}
+
+
 @pytest.mark.parametrize("zarr_format", [2, 3])
 @pytest.mark.parametrize("batch", [False, True])
-def test_a_change_below_a_long_document_says_what_is_stored(zarr_format: int, batch: bool) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_below_a_long_document_is_in_it(
+    zarr_format: int, batch: bool, change: str
+) -> None:
     store = zarr.MemoryStore()
     hierarchy(store, zarr_format)
+    root = zarr.open_group(store, mode="r+", use_consolidated=False)
+    if change == "consolidate":
+        stale = bytes(store._engine.get(PLACE[zarr_format])).replace(b"i4", b"f4")
+        store[PLACE[zarr_format]] = stale.replace(b"int32", b"int8")
+    with root.batch() if batch else contextlib.nullcontext():
+        list(CHANGES[change](root) or ()) if change == "many" else CHANGES[change](root)
+    found, expected = _peer(store, zarr_format), _stored(store, zarr_format)
+    assert json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
+    own = json.loads(bytes(store[".zattrs" if zarr_format == 2 else "zarr.json"]))
+    own = own if zarr_format == 2 else own["attributes"]
+    own_title = 'new "}{' if change == "own attribute" else "é" * 50
+    assert own["title"] == own_title == root.attrs["title"]
+    assert sorted(zarr.open_group(store, mode="r")) == sorted(root)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_members_of_other_programs_in_a_long_document_stay(zarr_format: int) -> None:
+    store = zarr.MemoryStore()
+    hierarchy(store, zarr_format)
+    whole = json.loads(bytes(store._engine.get(PLACE[zarr_format])))
+    (whole if zarr_format == 2 else whole["consolidated_metadata"])["theirs"] = {"metadata": {}}
+    store[PLACE[zarr_format]] = json.dumps(whole).encode()
+    zarr.open_group(store, mode="r+", use_consolidated=False)["g1/a4"].attrs["n"] = 1
+    after = json.loads(bytes(store._engine.get(PLACE[zarr_format])))
+    inside = after if zarr_format == 2 else after["consolidated_metadata"]
+    assert inside["theirs"] == {"metadata": {}}
+    assert list(after) == list(whole) or zarr_format == 2
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_change_below_a_document_of_many_limits_says_what_is_stored(
+    zarr_format: int, batch: bool
+) -> None:
+    store = zarr.MemoryStore()
+    hierarchy(store, zarr_format)
+    zarr.config.max_document_bytes = 2000
     root = zarr.open_group(store, mode="r+", use_consolidated=False)
     inside = root.batch() if batch else contextlib.nullcontext()
     refused = pytest.raises(zarr.errors.MetadataError, match="max_document_bytes")
@@ -237,3 +317,26 @@ def test_a_change_below_a_long_document_says_what_is_stored(zarr_format: int, ba
     zarr.config.max_document_bytes = 1 << 26
     zarr.consolidate_metadata(store)
     assert "g1/new" in zarr.open_consolidated(store)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_long_document_is_not_changed(name: str) -> None:
+    documents = {f"a{n}/zarr.json": {**_document(3), "n": n} for n in range(100)}
+    store = zarr.MemoryStore()
+    store["zarr.json"] = _consolidated(3, documents)
+    store["a5/zarr.json"] = json.dumps(_document(3)).encode()
+    z = zarr.open_array(store, path="a5", mode="r+")
+    store["zarr.json"] = damaged = HOSTILE[name](_consolidated(3, documents))
+    with pytest.raises(zarr.errors.MetadataError, match=r"zarr\.json"):
+        z.attrs["n"] = 1
+    assert bytes(store._engine.get("zarr.json")) == damaged
+
+
+def test_a_long_document_is_not_changed_while_a_commit_is_open(tmp_path: Path) -> None:
+    hierarchy(tmp_path / "h", 3)
+    (tmp_path / "h" / ".zarrix-commit.json").write_text("{}")
+    z = zarr.open_array(tmp_path / "h", path="g1/a4", mode="r+")
+    before = (tmp_path / "h" / "zarr.json").read_bytes()
+    with pytest.raises(zarr.errors.MetadataError, match="not over"):
+        z.attrs["n"] = 1
+    assert (tmp_path / "h" / "zarr.json").read_bytes() == before

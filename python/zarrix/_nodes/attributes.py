@@ -21,7 +21,9 @@ from zarrix._metadata.json import copied
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.long_documents import without_entries
 from zarrix._nodes.put_new import put_new
+from zarrix._nodes.spliced import most_spliced, shortened
 from zarrix._runtime.caller import warn_caller
+from zarrix._runtime.config import config
 from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 from zarrix._stores.keys import ATTRIBUTES_DOCUMENT, ZARR_JSON, ZATTRS, key_of
@@ -377,8 +379,14 @@ class Attributes(MutableMapping[str, Any]):
             )
 
         given: dict[str, Any] = {}
+        most = most_spliced() if self._inside else config.max_document_bytes
+        kept = None
 
-        def rewrite(document: bytes | None) -> bytes:
+        def rewrite(stored: bytes | None) -> bytes:
+            nonlocal kept
+            document, long = stored, None
+            if self._inside:
+                document, long = shortened(stored, 3, place(self.store, self.key))
             old = self._parse(document)
             new = change(dict(old))
             given.update((name, one) for name, one in new.items() if one is not old.get(name))
@@ -387,13 +395,14 @@ class Attributes(MutableMapping[str, Any]):
                 return v2.attributes_document(plain)
             if document is None:
                 raise PathNotFoundError(f"{self.key!r} is gone, and its attributes with it")
-            return v3.attributes_document(document, plain, self.key)
+            kept = v3.attributes_document(document, plain, self.key)
+            return kept if long is None else long.spliced(kept, lambda _: False)
 
         with self._lock():
-            stored = self.store.update_value(self.key, rewrite)
+            stored = self.store._update_at_most(self.key, rewrite, most)
         update_consolidated(self.store, self.key.rpartition("/")[0], 3 if self._inside else 2)
         if self.cache:
-            before, self._cached = self._cached or {}, self._parse(stored)
+            before, self._cached = self._cached or {}, self._parse(stored if kept is None else kept)
             if DIALECT.is_zarr3:
                 self._keep_tuples(before, given)
 

@@ -18,9 +18,11 @@ from zarrix._metadata.consolidated import Documents, commit_of, encode, parse
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes.batch import Batch, Change, batches_above
+from zarrix._nodes.long_documents import is_long, without_entries
 from zarrix._nodes.orphans import nothing_at
-from zarrix._nodes.pending import with_pending
+from zarrix._nodes.pending import intent_above, with_pending
 from zarrix._nodes.put_new import put_new
+from zarrix._nodes.spliced import LongDocument, most_spliced, shortened
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     CONSOLIDATED_DOCUMENT,
@@ -55,7 +57,7 @@ def _collect(
         groups = []
         for one in level:
             own = [key_of(one, name) for name in names if key_of(one, name) in stored]
-            documents = {key: members_of(stored[key], place(store, key)) for key in own}
+            documents = {key: _own_members(store, key, stored[key]) for key in own}
             found.update((key[start:], _without_members(own)) for key, own in documents.items())
             is_array = any(
                 key.endswith(ZARRAY) or document.get("node_type") == "array"
@@ -67,6 +69,10 @@ def _collect(
         pairs = zip(groups, below, strict=deep)
         level = [key_of(group, name) for group, children in pairs for name in children]
     return found
+
+
+def _own_members(store: Store, key: str, document: Any) -> Mapping[str, Any]:
+    return members_of(without_entries(store, key, document), place(store, key))
 
 
 def documents_below(store: Store, root: str, zarr_format: Format) -> Documents:
@@ -91,11 +97,13 @@ def consolidate(store: Store, path: str, zarr_format: Format, key: str) -> None:
 
     def write(old: bytes | None) -> bytes:
         documents = documents_below(store, path, zarr_format)
+        old, long = shortened(old, zarr_format, place(store, target))
+        _require_no_commit(store, path, long)
         stored = commit_of(old, zarr_format), parse(old, zarr_format, place(store, target)) or {}
         documents = with_pending(store, path, documents, stored, whole=True)
         return encode(old, documents, zarr_format, place(store, target))
 
-    store.update_value(target, write)
+    store._update_at_most(target, write, most_spliced())
 
 
 def update_consolidated(
@@ -248,7 +256,8 @@ def _resync(store: Store, root: str, changes: Sequence[Change], before: bytes | 
     """Bring the consolidated metadata of one group up to date."""
     target = key_of(root, CONSOLIDATED_DOCUMENT[changes[0].zarr_format])
     with _told_what_is_stored(changes, target):
-        store.update_value(target, _resynced(store, root, changes, before))
+        change = _resynced(store, root, changes, before)
+        store._update_at_most(target, change, most_spliced())
 
 
 @contextlib.contextmanager
@@ -272,20 +281,42 @@ def _resynced(
     zarr_format = changes[0].zarr_format
     label = place(store, key_of(root, CONSOLIDATED_DOCUMENT[zarr_format]))
 
-    def change(old: bytes | None) -> bytes | None:
+    def change(stored: bytes | None) -> bytes | None:
+        old, long = shortened(stored, zarr_format, label)
         documents = parse(old, zarr_format, label)
         if documents is None:
-            return old
+            return stored
+        _require_no_commit(store, root, long)
         # Any other change of a node would have ended in another document, or waits for this one.
-        is_alone = before is not None and _members(before, zarr_format, label) == _members(
-            old, zarr_format, label
-        )
+        is_alone = before is not None and _is_same(before, stored, zarr_format, label)
         fresh = _fresh(store, root, changes, use_known=is_alone)
         fresh = with_pending(store, root, fresh, (commit_of(old, zarr_format), documents))
-        left = _untouched(documents, root, changes, {_folder(key) for key in fresh})
-        return encode(old, {**left, **fresh}, zarr_format, label)
+        is_replaced = _replaced(root, changes, {_folder(key) for key in fresh})
+        left = {key: one for key, one in documents.items() if not is_replaced(key)}
+        new = encode(old, {**left, **fresh}, zarr_format, label)
+        return new if long is None else long.spliced(new, is_replaced)
 
     return change
+
+
+def _require_no_commit(store: Store, root: str, long: LongDocument | None) -> None:
+    """Raise an error for a long document that a commit may be changing, entry by entry."""
+    folder = None if long is None else intent_above(store, root)
+    if folder is not None:
+        raise MetadataError(
+            f"a commit in {folder!r} is not over, and the consolidated metadata is longer than "
+            "config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); finish the commit with "
+            "zarrix.recover() first, or raise the limit"
+        )
+
+
+def _is_same(before: bytes, stored: bytes | None, zarr_format: Format, label: str) -> bool:
+    """Whether two versions of consolidated metadata have the same entries."""
+    if before == stored:
+        return True
+    if stored is None or is_long(before) or is_long(stored):
+        return False
+    return _members(before, zarr_format, label) == _members(stored, zarr_format, label)
 
 
 def _members(document: bytes | None, zarr_format: Format, label: str) -> Documents:
@@ -314,10 +345,10 @@ def _fresh(store: Store, root: str, changes: Sequence[Change], use_known: bool) 
     return found
 
 
-def _untouched(
-    documents: Documents, root: str, changes: Sequence[Change], there: Collection[str]
-) -> Documents:
-    """Those of the consolidated documents that are of no changed node."""
+def _replaced(
+    root: str, changes: Sequence[Change], there: Collection[str]
+) -> Callable[[str], bool]:
+    """Whether a consolidated document, by its key, is of a changed node."""
     start = len(root) + 1 if root else 0
     own = {one.path[start:] for one in changes}
     # Nothing is left below a node that is gone.
@@ -327,7 +358,7 @@ def _untouched(
         folder = _folder(key)
         return folder in own or not below.isdisjoint(_with_parents(folder))
 
-    return {key: one for key, one in documents.items() if not is_replaced(key)}
+    return is_replaced
 
 
 def _folder(key: str) -> str:

@@ -38,6 +38,7 @@ from zarrix._stores.keys import (
 )
 from zarrix._stores.labels import place
 from zarrix._stores.sites import Site
+from zarrix._stores.tagged import most_bytes
 
 __all__ = ["ConsolidatedStore", "open_store", "view"]
 
@@ -232,7 +233,12 @@ class ConsolidatedStore(Store):
         self, key: str, change: Callable[[bytes | None], bytes | None]
     ) -> bytes | None:
         """Replace the value of ``key`` by ``change(old)``, in the wrapped store."""
-        stored = self._store.update_value(key, change)
+        return self._update_at_most(key, change, most_bytes(key))
+
+    def _update_at_most(
+        self, key: str, change: Callable[[bytes | None], bytes | None], most: int
+    ) -> bytes | None:
+        stored = self._store._update_at_most(key, change, most)
         self._remember(key, stored)
         return stored
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 from zarrix._errors import JSONDecodeError, MetadataError
 from zarrix._metadata.json import json_dumps
@@ -21,7 +21,19 @@ from zarrix._stores.base import Store
 from zarrix._stores.keys import COMMIT_MEMBER, ZARR_JSON, ZMETADATA, key_of
 from zarrix._stores.labels import place
 
-__all__ = ["consolidated_entries", "is_long", "without_entries"]
+__all__ = [
+    "Entries",
+    "consolidated_entries",
+    "entries_of",
+    "is_long",
+    "parts_of",
+    "tag_of",
+    "without_entries",
+]
+
+Entries = Iterator[tuple[Any, Any, str]]
+"""The parts of a document, as from `_Reader.parts`."""
+_Window = Callable[[int, int], "bytes | None"]
 
 _WINDOW = 4 << 20
 # A key and its place in a dictionary have so many bytes beyond the characters of the key.
@@ -33,6 +45,11 @@ _ATTEMPTS = 3
 
 class _ReplacedError(Exception):
     """The value was replaced while it was read."""
+
+
+def parts_of(document: bytes, is_v3: bool, label: str) -> Entries:
+    """The parts of a document in memory."""
+    return _Reader.of_bytes(document, is_v3, label).parts()
 
 
 def is_long(document: bytes) -> bool:
@@ -83,6 +100,46 @@ def consolidated_entries(store: Store, key: str) -> tuple[dict[str, Any] | None,
     return found, commit.get("id") if isinstance(commit, dict) else None
 
 
+def entries_of(store: Store, key: str, use: Callable[[Entries], bool]) -> str | None:
+    """Call ``use`` with the parts of one version of a document of any length; its length and tag.
+
+    It is called again if the value was replaced meanwhile.
+
+    Returns
+    -------
+    str or None
+        None if nothing is stored, or ``use`` has returned False.
+
+    Raises
+    ------
+    MetadataError
+        It is not JSON, one of its parts has more than ``config.max_document_bytes``, or the store
+        has no tags.
+    """
+    for _ in range(_ATTEMPTS):
+        before = store._engine.head(store.engine_path(key))
+        if before is None:
+            return None
+        if not before[1]:
+            raise MetadataError(f"{place(store, key)}: the store does not tell versions of values")
+        try:
+            is_used = use(_Reader(store, key).parts())
+        except _ReplacedError:
+            continue
+        if store._engine.head(store.engine_path(key)) == before:
+            return tag_of(before) if is_used else None
+    raise _replaced(store, key)
+
+
+def tag_of(head: tuple[int, str]) -> str:
+    """What tells one version of a document from the others."""
+    return f"{head[0]}:{head[1]}"
+
+
+def _replaced(store: Store, key: str) -> MetadataError:
+    return MetadataError(f"{place(store, key)}: it was replaced again and again while it was read")
+
+
 def _settled(store: Store, key: str, keep: bool) -> list[tuple[Any, Any]]:
     """Members and entries of one version of the value; without ``keep``, members only."""
     for _ in range(_ATTEMPTS):
@@ -93,7 +150,7 @@ def _settled(store: Store, key: str, keep: bool) -> list[tuple[Any, Any]]:
             continue
         if store._engine.head(store.engine_path(key)) == before:
             return found
-    raise MetadataError(f"{place(store, key)}: it was replaced again and again while it was read")
+    raise _replaced(store, key)
 
 
 def _kept(reader: _Reader, keep: bool) -> Iterator[tuple[Any, Any]]:
@@ -124,12 +181,22 @@ class _Reader:
     """A value of a store as JSON text, of which a window is in memory."""
 
     def __init__(self, store: Store, key: str) -> None:
-        self.label = place(store, key)
-        self._get, self._key = store._engine.get_slice, store.engine_path(key)
+        get, at = store._engine.get_slice, store.engine_path(key)
+        is_v3 = key.rpartition("/")[2] != ZMETADATA
+        self._begin(lambda begin, end: get(at, begin, end), is_v3, place(store, key))
+
+    def _begin(self, get: _Window, is_v3: bool, label: str) -> None:
+        self.label, self._get, self._is_v3 = label, get, is_v3
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         # The windows come from one version if the value has the same length each time.
         self._offset, self._text, self._at, self._is_end = 0, "", 0, False
-        self._is_v3 = key.rpartition("/")[2] != ZMETADATA
+
+    @classmethod
+    def of_bytes(cls, document: bytes, is_v3: bool, label: str) -> Self:
+        """The reader of a document in memory."""
+        new = cls.__new__(cls)
+        new._begin(lambda begin, end: document[begin:end], is_v3, label)
+        return new
 
     def parts(self) -> Iterator[tuple[Any, Any, str]]:
         """Members of the root as ``((name,), value, text)``, those beside the entries with two
@@ -221,7 +288,7 @@ class _Reader:
                 "is intended"
             )
         wanted = max(_WINDOW, len(self._text))
-        window = self._get(self._key, self._offset, self._offset + wanted)
+        window = self._get(self._offset, self._offset + wanted)
         if window is None:
             raise _ReplacedError
         self._offset += len(window)

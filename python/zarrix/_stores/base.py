@@ -384,8 +384,13 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         >>> store.update_value("count", lambda old: str(int(old or b"0") + 1).encode())
         b'2'
         """
+        return self._update_at_most(key, change, most_bytes(key))
+
+    def _update_at_most(
+        self, key: str, change: Callable[[bytes | None], bytes | None], most: int
+    ) -> bytes | None:
+        """`update_value`, where another number of bytes of the old value is read at most."""
         self._forbid_changes()
-        most = most_bytes(key)
         return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
 
     def _url(self) -> str:

@@ -177,6 +177,11 @@ class StagedStore(Store):
             self._after[key] = new
             return new
 
+    def _update_at_most(
+        self, key: str, change: Callable[[bytes | None], bytes | None], most: int
+    ) -> bytes | None:
+        return self.update_value(key, change)
+
     def _require_inside(self, key: str) -> None:
         root = self.intent.root
         if root and not key.startswith(f"{root}/"):
