@@ -43,6 +43,7 @@ _LISTED = {
     "creation": "open_array array zeros ones empty full zeros_like ones_like empty_like full_like",
     "_hierarchy.save": "save save_array save_group load",
     "_hierarchy.copy": "copy copy_all",
+    "_hierarchy.indexed": "build_index open_indexed",
     "_hierarchy.copy_store": "copy_store",
     "_array.many": "read_many WindowFailure",
     "_engine": "CancelToken",

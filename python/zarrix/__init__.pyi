@@ -69,6 +69,8 @@ from zarrix._engine import CancelToken as CancelToken
 from zarrix._engine import __version__ as __version__
 from zarrix._hierarchy.asynchronous import AsyncArray as AsyncArray
 from zarrix._hierarchy.asynchronous import AsyncGroup as AsyncGroup
+from zarrix._hierarchy.indexed import build_index as build_index
+from zarrix._hierarchy.indexed import open_indexed as open_indexed
 from zarrix._runtime.config import config as config
 from zarrix._runtime.debug import print_debug_info as print_debug_info
 from zarrix._runtime.debug import set_format as set_format

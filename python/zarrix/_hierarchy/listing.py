@@ -7,6 +7,7 @@ names it; its name is listed, and trees show it.
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Sequence, ValuesView
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from zarrix._array.array import Array
@@ -356,13 +357,10 @@ class Listing(GroupState):
         if limit < 1:
             raise ValueError(f"limit={limit} is not allowed: a page has at least 1 member")
         store, path, _, _ = self._location
-        names = [name for name in store.child_names(path) if name > after]
+        names = store._names_after(path, after)
         found: list[tuple[str, Any]] = []
-        begin = 0
-        while begin < len(names) and len(found) <= limit:
-            # One more than the page: whether there is another one. Not every folder is a member.
-            some = names[begin : begin + limit + 1 - len(found)]
-            begin += len(some)
+        # One more than the page: whether there is another one. Not every folder is a member.
+        while len(found) <= limit and (some := [*islice(names, limit + 1 - len(found))]):
             opened = self._opened(self._direct(names=some))
             found.extend((member.rpartition("/")[2], one) for member, one in opened)
         more = len(found) > limit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -104,6 +104,10 @@ class KeysBelow:
         (['a', 'c'], [])
         """
         return listed_once(self._engine)
+
+    def _names_after(self, path: str, after: str) -> Iterator[str]:
+        """`child_names` behind ``after``, which may be looked for as they are asked for."""
+        return (name for name in self.child_names(path) if name > after)
 
     def child_names_of(self, paths: Iterable[str]) -> list[list[str]]:
         """`child_names` of each of ``paths``; a remote store lists them concurrently.

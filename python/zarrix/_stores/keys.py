@@ -18,6 +18,7 @@ __all__ = [
     "DOCUMENTS_OF_A_NODE",
     "DOCUMENT_PATTERN",
     "GROUP_DOCUMENT",
+    "INDEX_SUFFIX",
     "JOB_FOLDER",
     "JOB_MARK",
     "NODE_DOCUMENTS",
@@ -59,6 +60,8 @@ COMMIT_INTENT = ".zarrix-commit.json"
 COMMIT_MEMBER = "zarrix_commit"
 # After the name of a hierarchy: the folder of its versions, beside it.
 VERSIONS_SUFFIX = ".versions"
+# After the name of a hierarchy: the group that is the index of its metadata, beside it.
+INDEX_SUFFIX = ".index"
 
 # A node exists if one of these is stored.
 NODE_DOCUMENTS = (ZARRAY, ZGROUP, ZARR_JSON)

@@ -18,6 +18,7 @@ EXAMPLES = (
     "zarrix ls -lR data.zarr",
     "zarrix ls -a data.zarr/rgb",
     "zarrix ls --limit 100 --after a0099 data.zarr",
+    "zarrix ls --index / s3://bucket/data.zarr",
 )
 
 
@@ -42,15 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--after", default="", metavar="NAME", help="those behind this one, the last of --limit"
     )
+    parser.add_argument(
+        "--index",
+        metavar="GROUP",
+        help="a group of a hierarchy on a server, '/' for its root, by the index that 'consolidate "
+        "--index' makes",
+    )
     add_common(parser)
 
 
 def run(arguments: argparse.Namespace, ui: Ui) -> int:
     """Print the members."""
-    # Import time: --help does not need it.
-    from zarrix.cli._path import open_path
-
-    node = open_path(arguments.path, options_of(arguments, arguments.path))
+    node = _opened(arguments)
     if arguments.all:
         below = f"{node.path}/" if node.path else ""
         keys = sorted(key[len(below) :] for key in node.store if key.startswith(below))
@@ -86,6 +90,17 @@ def run(arguments: argparse.Namespace, ui: Ui) -> int:
     elif more:
         ui.note("there are more")
     return 0
+
+
+def _opened(arguments: argparse.Namespace) -> Any:
+    # Import time: --help does not need them.
+    import zarrix as zarr
+    from zarrix.cli._path import open_path
+
+    options = options_of(arguments, arguments.path)
+    if arguments.index is None:
+        return open_path(arguments.path, options)
+    return zarr.open_indexed(arguments.path, arguments.index, storage_options=options)
 
 
 def _say_lines(ui: Ui, names: list[str]) -> None:
