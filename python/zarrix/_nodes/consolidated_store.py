@@ -8,7 +8,7 @@ shows one state of all nodes, also while their documents change one after the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from zarrix import _engine
@@ -38,7 +38,7 @@ from zarrix._stores.keys import (
 )
 from zarrix._stores.labels import place
 from zarrix._stores.sites import Site
-from zarrix._stores.tagged import most_bytes
+from zarrix._stores.tagged import PutOutcome, most_bytes
 
 __all__ = ["ConsolidatedStore", "open_store", "view"]
 
@@ -78,6 +78,7 @@ class ConsolidatedStore(Store):
         self._dimension_separator = store._dimension_separator
         self._durability = store._durability
         self._writeable = store._writeable
+        self.is_remote = store.is_remote
         self._is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
         self._warned = False
         root = getattr(store, "path", None)
@@ -249,6 +250,28 @@ class ConsolidatedStore(Store):
         prefix = f"{path}/" if path else ""
         below = [key[len(prefix) :] for key in self._documents if key.startswith(prefix)]
         return sorted({key.split("/", 1)[0] for key in below if "/" in key})
+
+    def child_names_of(self, paths: Iterable[str]) -> list[list[str]]:
+        """`child_names` of each of ``paths``."""
+        return [self.child_names(path) for path in paths]
+
+    def getitems(self, keys: Iterable[str], *, contexts: Any = None) -> dict[str, Any]:
+        """The values of those ``keys`` that are stored; those of other programs by one request."""
+        wanted = list(keys)
+        others = [key for key in wanted if not self._serves(key)]
+        found = self._store.getitems(others, contexts={}) if others else {}
+        served = {key: self._value(key) for key in wanted if self._serves(key)}
+        return {**found, **{key: one for key, one in served.items() if one is not None}}
+
+    def put_if(
+        self, key: str, value: Any, condition: str | None, *, anchor: str | None = None,
+        changes: str = "",
+    ) -> PutOutcome:  # fmt: skip
+        """`Store.put_if` in the wrapped store."""
+        outcome = self._store.put_if(key, value, condition, anchor=anchor, changes=changes)
+        if outcome.is_stored:
+            self._remember(key, bytes(value))
+        return outcome
 
     def rmdir(self, path: str | None = None) -> None:
         """Delete every key below ``path``."""
