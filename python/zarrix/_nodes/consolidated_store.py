@@ -237,9 +237,9 @@ class ConsolidatedStore(Store):
         return self._update_at_most(key, change, most_bytes(key))
 
     def _update_at_most(
-        self, key: str, change: Callable[[bytes | None], bytes | None], most: int
+        self, key: str, change: Callable[[bytes | None], bytes | None], limit: int
     ) -> bytes | None:
-        stored = self._store._update_at_most(key, change, most)
+        stored = self._store._update_at_most(key, change, limit)
         self._remember(key, stored)
         return stored
 

@@ -108,7 +108,7 @@ def _encoded(document: Any) -> bytes:
 
 
 def _is_path(path: str) -> bool:
-    """Whether a node can be at a path, so that somebody may ask for it."""
+    """Whether a node can be at a path, which lookups may ask for."""
     return not path or all(name.strip(".") for name in path.split("/"))
 
 
@@ -231,10 +231,10 @@ class _Writer:
         self._chunks = []
 
 
-def _until(members: Iterator[tuple[str, bytes]], most: int) -> Iterator[tuple[str, bytes]]:
-    """The next members, until they have ``most`` bytes."""
+def _until(members: Iterator[tuple[str, bytes]], limit: int) -> Iterator[tuple[str, bytes]]:
+    """The next members, until they have ``limit`` bytes."""
     used = 0
-    while used < most:
+    while used < limit:
         one = next(members, None)
         if one is None:
             return

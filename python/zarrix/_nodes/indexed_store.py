@@ -131,9 +131,9 @@ class IndexedStore(Store):
             return None
         return found
 
-    def _keep(self, own: int | str, found: Element) -> None:
+    def _keep(self, own: int | str, element: Element) -> None:
         with self._lock:
-            self._kept[own] = found
+            self._kept[own] = element
             self._kept.move_to_end(own)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)

@@ -384,14 +384,19 @@ class Store(AwaitedMethods, StoreAccess, KeysBelow, TaggedValues, MutableMapping
         >>> store.update_value("count", lambda old: str(int(old or b"0") + 1).encode())
         b'2'
         """
-        return self._update_at_most(key, change, most_bytes(key))
+        self._forbid_changes()
+        most = most_bytes(key)
+        return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
 
     def _update_at_most(
-        self, key: str, change: Callable[[bytes | None], bytes | None], most: int
+        self, key: str, change: Callable[[bytes | None], bytes | None], limit: int
     ) -> bytes | None:
         """`update_value`, where another number of bytes of the old value is read at most."""
+        if type(self).update_value is not Store.update_value:
+            # A user's class, which may do more.
+            return self.update_value(key, change)
         self._forbid_changes()
-        return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=most)
+        return self._engine.update(self.engine_path(key), change, fsync=self.syncs, most=limit)
 
     def _url(self) -> str:
         """What ``str(store)`` is in zarr-python 3; the representation for stores of our own."""

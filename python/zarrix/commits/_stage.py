@@ -178,7 +178,7 @@ class StagedStore(Store):
             return new
 
     def _update_at_most(
-        self, key: str, change: Callable[[bytes | None], bytes | None], most: int
+        self, key: str, change: Callable[[bytes | None], bytes | None], limit: int
     ) -> bytes | None:
         return self.update_value(key, change)
 

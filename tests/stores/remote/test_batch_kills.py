@@ -49,7 +49,7 @@ def nodes(values: dict[str, bytes]) -> dict[str, Any]:
             found[key] = document
     marks = (".zarray", ".zgroup", "zarr.json")
     there = {key.rpartition("/")[0] for key in found if key.rpartition("/")[2] in marks}
-    # Attributes of v2 alone are no node.
+    # Attributes of v2 alone do not make a node.
     return {key: one for key, one in found.items() if key.rpartition("/")[0] in there}
 
 

@@ -302,7 +302,7 @@ HOSTILE: dict[str, Any] = {
     "blocks that are a list": _of_blocks([]),
     "blocks that are a number": _of_blocks({"g1": 5}),
     "a block of 2 EB": _of_blocks({"g1": [["g1/a", 0, 0, FAR]]}),
-    "a block far away": _of_blocks({"g1": [["g1/a", 0, FAR, 10]]}),
+    "a block behind the end": _of_blocks({"g1": [["g1/a", 0, FAR, 10]]}),
     "a block before": _of_blocks({"g1": [["g1/a", 0, -5, 10]]}),
     "a shard of text": _of_blocks({"g1": [["g1/a", "../x", 0, 1]]}),
     "a shard that is not there": _of_blocks({"g1": [["g1/a", 10**9, 0, 1]]}),
