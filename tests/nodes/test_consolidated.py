@@ -266,3 +266,24 @@ def test_a_member_that_is_not_json_is_named_by_its_path(zarr_format: int, tmp_pa
     root = zarr.open_consolidated(folder, mode="r")
     with pytest.warns(UserWarning, match=f"x.zarr/b/{name}: not JSON"):
         assert [one for one, _ in root.arrays()] == []
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_what_copy_store_adds_below_a_group_is_in_its_consolidated_metadata(
+    zarr_format: Any,
+) -> None:
+    source, dest = zarr.MemoryStore(), zarr.MemoryStore()
+    made = zarr.create_group(source, zarr_format=zarr_format, attributes={"n": 1})
+    made.create_array("a/b", shape=3, dtype="i4", attributes={"unit": "K"})
+    zarr.create_group(dest, zarr_format=zarr_format).create_array("old", shape=2, dtype="i4")
+    zarr.consolidate_metadata(dest)
+    zarr.copy_store(source, dest, dest_path="new")
+    document = json.loads(bytes(dest[".zmetadata" if zarr_format == 2 else "zarr.json"]))
+    inside = document if zarr_format == 2 else document["consolidated_metadata"]
+    name = "new/a/b/.zarray" if zarr_format == 2 else "new/a/b"
+    assert inside["metadata"][name]["shape"] == [3]
+    zarr.copy_store(source, dest, dest_path="dry", dry_run=True)
+    root = zarr.open_consolidated(dest)
+    assert sorted(root) == ["new", "old"]
+    assert dict(root["new"].attrs) == {"n": 1}
+    assert dict(root["new/a/b"].attrs) == {"unit": "K"}

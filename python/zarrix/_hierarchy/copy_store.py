@@ -17,6 +17,7 @@ from zarrix._display.progress import Progress, phase
 from zarrix._errors import CopyError, PathNotFoundError
 from zarrix._hierarchy.copy_log import Counts, Log, check_choice, log_to
 from zarrix._hierarchy.there_already import other_values, refuse_mixing
+from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.nodes import describe
 from zarrix._runtime.caller import warn_caller
 from zarrix._stores.base import Store
@@ -135,9 +136,18 @@ def copy_store(
         left = _announce(pairs, set(there), logged)
         tell = phase(progress, "keys")
         moved = 0 if dry_run else sum(_copy_all(source, dest, left, workers, tell, locks))
+        if not dry_run:
+            _tell_groups_above(dest, dest_prefix.rstrip("/"), left)
         counts = Counts(len(left), len(there), moved)
         logged.summary(dry_run, counts)
     return counts.as_tuple()
+
+
+def _tell_groups_above(dest: Store, path: str, copied: list[_Pair]) -> None:
+    """Add what was copied to the consolidated metadata of the groups above, if they have any."""
+    names = {target.rpartition("/")[2] for _, target in copied if is_document(target)}
+    if path and names:
+        update_consolidated(dest, path, 3 if ZARR_JSON in names else 2, deep=True)
 
 
 def _tell_changed(
