@@ -1,5 +1,5 @@
 // What surrounds a picture: ticks and names of its axes, the bar of its colours, and a scale bar.
-import { numberAt, niceStep, symbol, ticksOf, withUnit } from "./labels";
+import { numberAt, niceStep, symbol, ticksOf, unitOf, withUnit } from "./labels";
 import { MAP } from "./chunkmap";
 import { colourMap } from "./paint/colours";
 import { transformed } from "./paint/values";
@@ -40,7 +40,7 @@ export function drawAxes(around: Surroundings): void {
   context.lineWidth = ratio;
   const { height, width } = pane.extent;
   // Along the picture, as far as the plane reaches.
-  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
+  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scaleY, view.top + height * view.scaleY);
   const x0 = Math.max(0, -view.left / view.scale);
   const x1 = Math.min(width, (view.width - view.left) / view.scale);
   context.textAlign = "center";
@@ -52,18 +52,18 @@ export function drawAxes(around: Surroundings): void {
   }
   const middle = left + view.left + ((x0 + x1) / 2) * view.scale;
   context.fillText(titled(pane, x), middle, bottom + 20 * ratio, view.width);
-  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
-  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
+  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scaleY : -view.top / view.scaleY);
+  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scaleY : (view.height - view.top) / view.scaleY);
   const edge = left + Math.max(0, view.left);
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const tick of ticksOf(pane.labels.value?.[y], y0, y1, (36 * ratio) / view.scale)) {
-    const at = top + view.top + screenRow(view, tick.at) * view.scale;
+  for (const tick of ticksOf(pane.labels.value?.[y], y0, y1, (36 * ratio) / view.scaleY)) {
+    const at = top + view.top + screenRow(view, tick.at) * view.scaleY;
     stroke(context, edge - 3 * ratio, at, edge, at);
     context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
   }
   context.save();
-  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
+  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scaleY);
   context.rotate(-Math.PI / 2);
   context.textAlign = "center";
   context.fillText(titled(pane, y), 0, 0, view.height);
@@ -146,13 +146,11 @@ function shortText(value: number): string {
   return text.length > 7 ? value.toExponential(1) : text;
 }
 
-const LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
-
 /** A bar of a nice length, where the columns are lengths. */
 export function drawScaleBar(context: CanvasRenderingContext2D, view: Viewport, pane: Pane, ratio: number): void {
   const { x } = pane.axes.value;
   const labels = x === undefined ? null : pane.labels.value?.[x];
-  if (!labels?.unit || labels.step === undefined || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
+  if (!labels?.unit || labels.step === undefined || unitOf(labels.unit).of !== "length" || numberAt(labels, 0) === null) return;
   const perPixel = Math.abs(labels.step) / view.scale;
   const length = niceStep(perPixel * 60 * ratio);
   const width = length / perPixel;
@@ -162,7 +160,7 @@ export function drawScaleBar(context: CanvasRenderingContext2D, view: Viewport, 
   const end = Math.min(view.width, view.left + extent.width * view.scale);
   if (!(width > 0) || width > (end - begin) * 0.8 - 12 * ratio) return;
   const left = begin + 12 * ratio;
-  const bottom = Math.min(view.height, view.top + extent.height * view.scale) - 12 * ratio;
+  const bottom = Math.min(view.height, view.top + extent.height * view.scaleY) - 12 * ratio;
   // Of a thin plane, little would be left to see.
   if (bottom - Math.max(0, view.top) < 66 * ratio) return;
   context.font = `${11 * ratio}px system-ui, sans-serif`;

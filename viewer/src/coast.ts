@@ -97,7 +97,7 @@ function newPath(view: Viewport, pane: Pane): Path2D | null {
           isOpen = false;
           continue;
         }
-        const at = [view.left + (column + 0.5) * view.scale, view.top + screenRow(view, row + 0.5) * view.scale] as const;
+        const at = [view.left + (column + 0.5) * view.scale, view.top + screenRow(view, row + 0.5) * view.scaleY] as const;
         if (isOpen) path.lineTo(...at);
         else path.moveTo(...at);
         isOpen = true;
@@ -113,7 +113,7 @@ export function drawCoast(context: CanvasRenderingContext2D, view: Viewport, pan
   const { height, width } = pane.extent;
   context.save();
   context.beginPath();
-  context.rect(view.left, view.top, width * view.scale, height * view.scale);
+  context.rect(view.left, view.top, width * view.scale, height * view.scaleY);
   context.clip();
   context.lineJoin = "round";
   for (const [colour, thick] of [["rgba(0, 0, 0, 0.55)", 2.5], ["#ffffff", 1]] as const) {

@@ -2,6 +2,7 @@
 import { drawScaleBar, MARGIN } from "./axes";
 import { drawCoast } from "./coast";
 import { labelAt } from "./labels";
+import { drawLegend } from "./legend";
 import type { Picture } from "./picture";
 import type { Pane } from "./pane";
 import type { Viewer } from "./state";
@@ -52,6 +53,7 @@ export function composed(viewer: Viewer, picture: Picture, around: HTMLCanvasEle
   context.drawImage(around, 0, 0);
   context.translate(Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
   context.drawImage(picture.canvas, 0, 0);
+  drawLegend(context, picture.pane, picture.canvas.width, picture.canvas.height, ratio);
   drawCoast(context, picture.viewport(), picture.pane, ratio);
   drawScaleBar(context, picture.viewport(), picture.pane, ratio);
   return canvas;

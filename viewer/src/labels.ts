@@ -28,6 +28,22 @@ export function symbol(unit: string): string {
   return SYMBOLS[unit.toLowerCase()] ?? unit;
 }
 
+/** What a unit is one of, and how many of its base units it is. */
+export interface Unit { of: string; size: number }
+
+const METRES: Record<string, number> = {
+  angstrom: 1e-10, nanometer: 1e-9, nm: 1e-9, micrometer: 1e-6, micron: 1e-6, um: 1e-6, µm: 1e-6, millimeter: 1e-3, mm: 1e-3,
+  centimeter: 1e-2, cm: 1e-2, meter: 1, metre: 1, m: 1, kilometer: 1e3, kilometre: 1e3, km: 1e3,
+};
+
+/** A unit in base units: lengths in metres, degrees of any direction; others only compare with themselves. */
+export function unitOf(unit: string | null): Unit {
+  const name = (unit ?? "").toLowerCase();
+  const size = METRES[name] ?? METRES[name.replace(/s$/, "")];
+  if (size !== undefined) return { of: "length", size };
+  return { of: /^degrees?(_(north|n|east|e))?$/.test(name) ? "degrees" : name, size: 1 };
+}
+
 /** The number that the middle of an element means; between two elements, what lies between. */
 export function numberAt(labels: AxisLabels, position: number): number | null {
   if (labels.step !== undefined) return (labels.begin ?? 0) + labels.step * position;

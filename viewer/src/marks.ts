@@ -130,9 +130,9 @@ function lines(
   const area = onScreen(view, { y0: 0, y1: height, x0: 0, x1: across });
   context.beginPath();
   // Lines closer than four pixels would hide the picture.
-  if (view.scale * (rows.at(1) - rows.at(0)) >= 4) {
+  if (view.scaleY * (rows.at(1) - rows.at(0)) >= 4) {
     for (let row = rows.find(box.y0); row <= rows.count && rows.at(row) <= box.y1; row++) {
-      const y = view.top + Math.round(screenRow(view, rows.at(row)) * view.scale) + 0.5;
+      const y = view.top + Math.round(screenRow(view, rows.at(row)) * view.scaleY) + 0.5;
       context.moveTo(area.left, y);
       context.lineTo(area.left + area.width, y);
       if (row === rows.count) break;
@@ -192,12 +192,12 @@ function drawCursor(context: CanvasRenderingContext2D, view: Viewport, viewer: V
     context.strokeStyle = colour;
     context.lineWidth = line;
     context.beginPath();
-    const gap = Math.max(4, pixel.width / 2 + 2);
     for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      const gap = Math.max(4, (dx ? pixel.width : pixel.height) / 2 + 2);
       context.moveTo(x + dx * gap, y + dy * gap);
       context.lineTo(x + dx * (gap + 8), y + dy * (gap + 8));
     }
     context.stroke();
-    if (pixel.width >= 6) context.strokeRect(pixel.left + 0.5, pixel.top + 0.5, pixel.width - 1, pixel.height - 1);
+    if (Math.min(pixel.width, pixel.height) >= 6) context.strokeRect(pixel.left + 0.5, pixel.top + 0.5, pixel.width - 1, pixel.height - 1);
   }
 }

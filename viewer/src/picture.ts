@@ -11,6 +11,7 @@ import { type Layout, type Look, paint } from "./paint/paint";
 import { type Box, centred, fitting, layoutOf, onScreen, tilesIn, type Viewport, visible } from "./plane";
 import { type Placed, Placing } from "./placing";
 import { channelRange, rangeOf } from "./range";
+import { crossSides } from "./sides";
 import type { Over } from "./over";
 import type { Pane } from "./pane";
 import type { Viewer } from "./state";
@@ -67,17 +68,21 @@ export class Picture {
     const plane = this.pane.extent;
     const view = this.viewer.viewOf(this.pane).value;
     const flip = this.pane.flipped.value ? plane.height : 0;
+    const { tall, wide } = this.sides();
     if (!view) {
-      const scale = this.fit(plane);
-      return { scale, left: centred(plane.width * scale, width), top: centred(plane.height * scale, height), width, height, flip };
+      const unit = this.fit({ height: plane.height * tall, width: plane.width * wide });
+      const [scale, scaleY] = [unit * wide, unit * tall];
+      return { scale, scaleY, left: centred(plane.width * scale, width), top: centred(plane.height * scaleY, height), width, height, flip };
     }
     const scale = (view[2] * devicePixelRatio) / plane.width;
+    const scaleY = (scale * tall) / wide;
     const [cx, fraction] = view;
     const cy = flip ? 1 - fraction : fraction;
     return {
       scale,
+      scaleY,
       left: Math.round(width / 2 - cx * plane.width * scale),
-      top: Math.round(height / 2 - cy * plane.height * scale),
+      top: Math.round(height / 2 - cy * plane.height * scaleY),
       width,
       height,
       flip,
@@ -88,10 +93,18 @@ export class Picture {
   seen(): [number, number, number] {
     const view = this.viewer.viewOf(this.pane).value;
     if (view) return view;
-    const { scale, left, top, width, height, flip } = this.viewport();
+    const { scale, scaleY, left, top, width, height, flip } = this.viewport();
     const plane = this.pane.extent;
-    const cy = (height / 2 - top) / (plane.height * scale);
+    const cy = (height / 2 - top) / (plane.height * scaleY);
     return [(width / 2 - left) / (plane.width * scale), flip ? 1 - cy : cy, (scale * plane.width) / devicePixelRatio];
+  }
+
+  /** The sides of an element in proportion, where they are not equal. */
+  private sides(): { tall: number; wide: number } {
+    const sides = crossSides(this.viewer.panes.value, this.pane);
+    const { y, x } = this.pane.axes.value;
+    const of = (axis: number | undefined) => (axis === undefined ? 1 : (sides?.get(axis) ?? 1));
+    return { tall: of(y), wide: of(x) };
   }
 
   /** The scale at which the plane fits; of three planes, at which all of them do. */
@@ -150,13 +163,13 @@ export class Picture {
     const look = this.lookOf(tiles, complete);
     const isSecond = pane.over.value?.mode === "blink" && pane.over.value.isSecond.value;
     this.clear(view);
-    lower.imageSmoothingEnabled = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
+    lower.imageSmoothingEnabled = Math.min(view.scale, view.scaleY) < 1 && look.kind !== "labels" && look.kind !== "mask";
     this.drawTiles(view, isSecond ? above : tiles, look);
     if (pane.over.value?.mode === "labels") this.drawLabels(view, above, pane.over.value);
     this.drawMissing(view, index);
     this.drawMarks(view);
     pane.message.value = [...tiles, ...above].flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
-    pane.exceeds.value = !viewer.viewOf(pane).value && Math.max(pane.extent.height * view.scale - view.height, pane.extent.width * view.scale - view.width) >= 1;
+    pane.exceeds.value = !viewer.viewOf(pane).value && Math.max(pane.extent.height * view.scaleY - view.height, pane.extent.width * view.scale - view.width) >= 1;
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     pane.every.value = Math.max(1, ...tiles.map(({ entry }) => Number(entry?.tile?.headers["x-zarrix-every"] ?? 1)));
@@ -289,6 +302,7 @@ export class Picture {
     const { pane } = this;
     Object.assign(this.canvas.dataset, {
       scale: view.scale,
+      tall: view.scaleY,
       left: view.left,
       top: view.top,
       index,
@@ -337,7 +351,7 @@ export class Picture {
     const box = visible(view, height, width);
     const style = hatch(lower, "missing");
     const { rows, columns } = missing;
-    const small = view.scale * Math.min(rows.at(1) - rows.at(0), columns.at(1) - columns.at(0)) < 4;
+    const small = Math.min(view.scaleY * (rows.at(1) - rows.at(0)), view.scale * (columns.at(1) - columns.at(0))) < 4;
     if (small) {
       // One pixel for each chunk, drawn larger: a million rectangles would take seconds.
       lower.imageSmoothingEnabled = false;

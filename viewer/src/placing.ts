@@ -46,7 +46,7 @@ export class Placing {
     const { height, width } = plane;
     const box = visible(view, height, width);
     const isDifference = pane.over.value?.mode === "difference";
-    const level = isDifference ? null : levelFor(node, axes, (view.scale * width) / pane.extent.width);
+    const level = isDifference ? null : levelFor(node, axes, (view.scale * width) / pane.extent.width, (view.scaleY * height) / pane.extent.height);
     const source = level ? this.levels.get(level.path) : node;
     if (level && !source) {
       this.fetchLevel(level);
@@ -65,7 +65,7 @@ export class Placing {
     const at = index.map((value, axis) =>
       Math.min(source.shape[axis] - 1, Math.floor((value * source.shape[axis]) / node.shape[axis])),
     );
-    const isLarge = elements > DIRECT_ELEMENTS && view.scale * width < pane.extent.width;
+    const isLarge = elements > DIRECT_ELEMENTS && Math.min(view.scale, view.scaleY) * width < pane.extent.width;
     const whole = { y0: 0, y1: source.shape[axes.y], x0: 0, x1: source.shape[axes.x] };
     const boxes = isLarge
       ? overviews(inLevel, whole)

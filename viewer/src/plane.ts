@@ -2,11 +2,13 @@
 import type { ArrayNode, Axes, Level } from "./api";
 import type { Layout } from "./paint/paint";
 
-/** What part of the plane is seen: the centre in fractions of the plane, and device pixels per element. */
+/** Where the plane lies on the screen, in device pixels: its corner, and the sides of an element. */
 export interface Viewport {
   left: number;
   top: number;
+  /** Device pixels of a column, and of a row. */
   scale: number;
+  scaleY: number;
   width: number;
   height: number;
   /** The height of a plane whose first row is at the bottom; 0 for others. */
@@ -78,8 +80,8 @@ export function tileSide(channels: number): number {
 /** The visible part of a plane, in elements. */
 export function visible(view: Viewport, height: number, width: number): Box {
   const clip = (value: number, end: number) => Math.max(0, Math.min(end, value));
-  const y0 = clip(Math.floor(-view.top / view.scale), height);
-  const y1 = clip(Math.ceil((view.height - view.top) / view.scale), height);
+  const y0 = clip(Math.floor(-view.top / view.scaleY), height);
+  const y1 = clip(Math.ceil((view.height - view.top) / view.scaleY), height);
   return {
     y0: view.flip ? height - y1 : y0,
     y1: view.flip ? height - y0 : y1,
@@ -92,12 +94,12 @@ export function visible(view: Viewport, height: number, width: number): Box {
 export function onScreen(view: Viewport, box: Box): { left: number; top: number; width: number; height: number } {
   const left = view.left + Math.round(box.x0 * view.scale);
   const [y0, y1] = view.flip ? [view.flip - box.y1, view.flip - box.y0] : [box.y0, box.y1];
-  const top = view.top + Math.round(y0 * view.scale);
+  const top = view.top + Math.round(y0 * view.scaleY);
   return {
     left,
     top,
     width: view.left + Math.round(box.x1 * view.scale) - left,
-    height: view.top + Math.round(y1 * view.scale) - top,
+    height: view.top + Math.round(y1 * view.scaleY) - top,
   };
 }
 
@@ -151,7 +153,7 @@ export function layoutOf(shape: number[], axes: Axes, components: number): Layou
 }
 
 /** The level to draw: the smallest that has an element for each pixel; the finest if there is none. */
-export function levelFor(node: ArrayNode, axes: Axes, scale: number): Level | null {
+export function levelFor(node: ArrayNode, axes: Axes, scale: number, scaleY: number): Level | null {
   const y = axes.y;
   const x = axes.x;
   if (y === undefined || x === undefined || node.levels.length < 2) return null;
@@ -161,7 +163,9 @@ export function levelFor(node: ArrayNode, axes: Axes, scale: number): Level | nu
     if (level.shape.length !== node.shape.length) continue;
     const width = level.shape[x];
     // A little coarser than the screen is not seen, and has a quarter of the elements.
-    if (width <= extent && width >= node.shape[x] * scale * 0.75) {
+    const isEnough = (axis: number, pixels: number) =>
+      level.shape[axis] >= node.shape[axis] * Math.min(1, pixels) * 0.75;
+    if (width <= extent && isEnough(x, scale) && isEnough(y, scaleY)) {
       chosen = level;
       extent = width;
     }

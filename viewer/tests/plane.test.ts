@@ -28,7 +28,7 @@ test("an element is found in its chunk", () => {
 });
 
 test("what is seen is clipped to the plane", () => {
-  const view = { left: -50, top: 20, scale: 2, width: 100, height: 100 };
+  const view = { left: -50, top: 20, scale: 2, scaleY: 2, width: 100, height: 100 };
   assert.deepEqual(visible(view, 30, 60), { y0: 0, y1: 30, x0: 25, x1: 60 });
   assert.deepEqual(visible({ ...view, left: 500 }, 30, 60), { y0: 0, y1: 30, x0: 0, x1: 0 });
 });

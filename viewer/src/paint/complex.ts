@@ -17,6 +17,14 @@ function phaseTable(): Uint8Array {
 
 const HUES = Array.from({ length: 256 }, (_, index) => ofHue(index / 256));
 
+/** The colour of a number of at most magnitude 1, where 1 is the largest one of the range. */
+export function phaseColour(real: number, imaginary: number): number {
+  const out = new Uint32Array(1);
+  const layout = { height: 1, width: 1, sy: 0, sx: 0, sc: 1, channels: 2 };
+  paintComplex({ type: "f4", data: Float32Array.of(real, imaginary), layout }, [0, 1], out);
+  return out[0];
+}
+
 /** Real and imaginary part are neighbours: the axis of components has the stride `sc`. */
 export function paintComplex({ data, layout }: Source, range: [number, number], out: Uint32Array): void {
   const { height, width, sy, sx, sc } = layout;

@@ -7,18 +7,19 @@ import { isMap } from "../coast";
 import { type Measure, MEASURES } from "../chunkmap";
 import { WAYS } from "../fragment";
 import { composed, fileName, offer } from "../keep";
+import { legendOf } from "../legend";
 import { MAPS } from "../paint/colours";
-import { wheelColour } from "../paint/flow";
 import type { Transform } from "../paint/values";
 import { Picture } from "../picture";
 import type { Viewport } from "../plane";
 import { allKinds, type ChannelChoice, type Pane } from "../pane";
+import { crossSides, described } from "../sides";
 import { type Viewer } from "../state";
 import { Cells } from "./Cells";
 import { Compare } from "./Compare";
 import { Line } from "./Curve";
 import { Pointer } from "./pointer";
-import { number } from "./text";
+import { Wheel } from "./Wheel";
 
 interface Props { viewer: Viewer; pane: Pane; pictures: Set<Picture> }
 
@@ -414,7 +415,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
     <>
       <div class="frame">
         <canvas class="around" ref={around} aria-hidden="true" />
-        <div class={`plane ${hasColourBar(pane) ? "" : "no-bar"}`} ref={frame}>
+        <div class={`plane ${hasColourBar(pane) || legendOf(pane) ? "" : "no-bar"}`} ref={frame}>
         <canvas class="lower" ref={lower} aria-hidden="true" />
         <canvas
           class="upper" ref={upper} tabIndex={0} role="application"
@@ -425,8 +426,8 @@ function Canvas({ viewer, pane, pictures }: Props) {
           const margin = around.current;
           return seen.current && margin ? composed(viewer, seen.current, margin) : null;
         }} />
-        {pane.kind.value === "flow" && <Wheel largest={pane.look.value.range[1]} />}
-        {notes(pane) && <span class="quality"><bdi>{notes(pane)}</bdi></span>}
+        <Wheel pane={pane} />
+        {notes(viewer, pane) && <span class="quality"><bdi>{notes(viewer, pane)}</bdi></span>}
       </div>
       {pane.message.value && (
         <p class="notice" role="alert">
@@ -452,7 +453,7 @@ function surround(canvas: HTMLCanvasElement, view: Viewport, pane: Pane): void {
 }
 
 /** What a picture does not show. */
-function notes(pane: Pane): string {
+function notes(viewer: Viewer, pane: Pane): string {
   if (pane.isEmpty) return "the array has no element";
   if (pane.chunkMap.value) return pane.chunkMap.value.described;
   const found = [];
@@ -466,34 +467,8 @@ function notes(pane: Pane): string {
   if (pane.quality.value === "step") found.push("every n-th element");
   if (pane.quality.value === "reduced") found.push("pictures decoded in a smaller size");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");
+  const sides = crossSides(viewer.panes.value, pane);
+  if (sides) found.push(described(pane, sides));
   if (pane.every.value > 1) found.push(`one of every ${pane.every.value} planes`);
   return found.join("; ");
 }
-
-function Wheel({ largest }: { largest: number }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    const context = canvas.current?.getContext("2d");
-    if (context) drawWheel(context, 44);
-  }, []);
-  return (
-    <figure class="wheel">
-      <canvas ref={canvas} width={44} height={44} aria-hidden="true" />
-      <figcaption>{number(largest)} px</figcaption>
-    </figure>
-  );
-}
-
-function drawWheel(context: CanvasRenderingContext2D, side: number): void {
-  const image = context.createImageData(side, side);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let y = 0; y < side; y++) {
-    for (let x = 0; x < side; x++) {
-      const u = (x + 0.5 - side / 2) / (side / 2);
-      const v = (y + 0.5 - side / 2) / (side / 2);
-      pixels[y * side + x] = u * u + v * v <= 1 ? wheelColour(u, v) : 0;
-    }
-  }
-  context.putImageData(image, 0, 0);
-}
-

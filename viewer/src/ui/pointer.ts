@@ -52,7 +52,7 @@ export class Pointer {
     const view = this.picture.viewport();
     const { height, width } = this.picture.pane.extent;
     const x = ((event.clientX - rect.left) * devicePixelRatio - view.left) / view.scale;
-    const y = screenRow(view, ((event.clientY - rect.top) * devicePixelRatio - view.top) / view.scale);
+    const y = screenRow(view, ((event.clientY - rect.top) * devicePixelRatio - view.top) / view.scaleY);
     return { row: Math.floor(y), column: Math.floor(x), fy: y / height, fx: x / width };
   }
 
@@ -208,7 +208,8 @@ export class Pointer {
   private shift(dx: number, dy: number): void {
     const { height, width } = this.picture.pane.extent;
     const [cx, cy, span] = this.picture.seen();
-    const shownHeight = (span * height) / width;
+    const { scale, scaleY } = this.picture.viewport();
+    const shownHeight = (span * height * scaleY) / (width * scale);
     const down = this.picture.pane.flipped.value ? -dy : dy;
     this.viewer.viewOf(this.picture.pane).value = [cx - dx / span, cy - down / shownHeight, span];
   }

@@ -1518,8 +1518,8 @@ function tileSide(channels) {
 }
 function visible(view, height, width) {
   const clip = (value, end) => Math.max(0, Math.min(end, value));
-  const y0 = clip(Math.floor(-view.top / view.scale), height);
-  const y1 = clip(Math.ceil((view.height - view.top) / view.scale), height);
+  const y0 = clip(Math.floor(-view.top / view.scaleY), height);
+  const y1 = clip(Math.ceil((view.height - view.top) / view.scaleY), height);
   return {
     y0: view.flip ? height - y1 : y0,
     y1: view.flip ? height - y0 : y1,
@@ -1530,12 +1530,12 @@ function visible(view, height, width) {
 function onScreen(view, box) {
   const left = view.left + Math.round(box.x0 * view.scale);
   const [y0, y1] = view.flip ? [view.flip - box.y1, view.flip - box.y0] : [box.y0, box.y1];
-  const top = view.top + Math.round(y0 * view.scale);
+  const top = view.top + Math.round(y0 * view.scaleY);
   return {
     left,
     top,
     width: view.left + Math.round(box.x1 * view.scale) - left,
-    height: view.top + Math.round(y1 * view.scale) - top
+    height: view.top + Math.round(y1 * view.scaleY) - top
   };
 }
 function tilesIn(box, rows, columns) {
@@ -1581,7 +1581,7 @@ function layoutOf(shape, axes, components) {
     channels: parts ? components : extent(c4)
   };
 }
-function levelFor(node, axes, scale) {
+function levelFor(node, axes, scale, scaleY) {
   const y5 = axes.y;
   const x3 = axes.x;
   if (y5 === void 0 || x3 === void 0 || node.levels.length < 2) return null;
@@ -1590,7 +1590,8 @@ function levelFor(node, axes, scale) {
   for (const level of node.levels) {
     if (level.shape.length !== node.shape.length) continue;
     const width = level.shape[x3];
-    if (width <= extent && width >= node.shape[x3] * scale * 0.75) {
+    const isEnough = (axis, pixels) => level.shape[axis] >= node.shape[axis] * Math.min(1, pixels) * 0.75;
+    if (width <= extent && isEnough(x3, scale) && isEnough(y5, scaleY)) {
       chosen = level;
       extent = width;
     }
@@ -2132,6 +2133,31 @@ var SYMBOLS = {
 };
 function symbol(unit) {
   return SYMBOLS[unit.toLowerCase()] ?? unit;
+}
+var METRES = {
+  angstrom: 1e-10,
+  nanometer: 1e-9,
+  nm: 1e-9,
+  micrometer: 1e-6,
+  micron: 1e-6,
+  um: 1e-6,
+  µm: 1e-6,
+  millimeter: 1e-3,
+  mm: 1e-3,
+  centimeter: 0.01,
+  cm: 0.01,
+  meter: 1,
+  metre: 1,
+  m: 1,
+  kilometer: 1e3,
+  kilometre: 1e3,
+  km: 1e3
+};
+function unitOf(unit) {
+  const name = (unit ?? "").toLowerCase();
+  const size = METRES[name] ?? METRES[name.replace(/s$/, "")];
+  if (size !== void 0) return { of: "length", size };
+  return { of: /^degrees?(_(north|n|east|e))?$/.test(name) ? "degrees" : name, size: 1 };
 }
 function numberAt(labels, position) {
   if (labels.step !== void 0) return (labels.begin ?? 0) + labels.step * position;
@@ -3380,7 +3406,7 @@ function drawAxes(around) {
   context.strokeStyle = around.line;
   context.lineWidth = ratio;
   const { height, width } = pane.extent;
-  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scale, view.top + height * view.scale);
+  const bottom = top + Math.min(view.height, Math.max(view.top, 0) + height * view.scaleY, view.top + height * view.scaleY);
   const x0 = Math.max(0, -view.left / view.scale);
   const x1 = Math.min(width, (view.width - view.left) / view.scale);
   context.textAlign = "center";
@@ -3392,18 +3418,18 @@ function drawAxes(around) {
   }
   const middle = left + view.left + (x0 + x1) / 2 * view.scale;
   context.fillText(titled(pane, x3), middle, bottom + 20 * ratio, view.width);
-  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scale : -view.top / view.scale);
-  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scale : (view.height - view.top) / view.scale);
+  const y0 = Math.max(0, view.flip ? view.flip - (view.height - view.top) / view.scaleY : -view.top / view.scaleY);
+  const y1 = Math.min(height, view.flip ? view.flip + view.top / view.scaleY : (view.height - view.top) / view.scaleY);
   const edge = left + Math.max(0, view.left);
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scale)) {
-    const at = top + view.top + screenRow(view, tick.at) * view.scale;
+  for (const tick of ticksOf(pane.labels.value?.[y5], y0, y1, 36 * ratio / view.scaleY)) {
+    const at = top + view.top + screenRow(view, tick.at) * view.scaleY;
     stroke(context, edge - 3 * ratio, at, edge, at);
     context.fillText(tick.text, edge - 6 * ratio, at, edge - 6 * ratio - 14 * ratio);
   }
   context.save();
-  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scale);
+  context.translate(Math.max(8 * ratio, edge - 54 * ratio), top + view.top + screenRow(view, (y0 + y1) / 2) * view.scaleY);
   context.rotate(-Math.PI / 2);
   context.textAlign = "center";
   context.fillText(titled(pane, y5), 0, 0, view.height);
@@ -3470,11 +3496,10 @@ function shortText(value) {
   const text = String(Number(value.toPrecision(4)));
   return text.length > 7 ? value.toExponential(1) : text;
 }
-var LENGTHS = /^(nanometer|micrometer|micron|millimeter|centimeter|meter|metre|kilometer|kilometre|nm|µm|um|mm|cm|m|km)s?$/i;
 function drawScaleBar(context, view, pane, ratio) {
   const { x: x3 } = pane.axes.value;
   const labels = x3 === void 0 ? null : pane.labels.value?.[x3];
-  if (!labels?.unit || labels.step === void 0 || !LENGTHS.test(labels.unit) || numberAt(labels, 0) === null) return;
+  if (!labels?.unit || labels.step === void 0 || unitOf(labels.unit).of !== "length" || numberAt(labels, 0) === null) return;
   const perPixel = Math.abs(labels.step) / view.scale;
   const length = niceStep(perPixel * 60 * ratio);
   const width = length / perPixel;
@@ -3483,7 +3508,7 @@ function drawScaleBar(context, view, pane, ratio) {
   const end = Math.min(view.width, view.left + extent.width * view.scale);
   if (!(width > 0) || width > (end - begin) * 0.8 - 12 * ratio) return;
   const left = begin + 12 * ratio;
-  const bottom = Math.min(view.height, view.top + extent.height * view.scale) - 12 * ratio;
+  const bottom = Math.min(view.height, view.top + extent.height * view.scaleY) - 12 * ratio;
   if (bottom - Math.max(0, view.top) < 66 * ratio) return;
   context.font = `${11 * ratio}px system-ui, sans-serif`;
   const label2 = withUnit(length, labels.unit);
@@ -3711,7 +3736,7 @@ function newPath(view, pane) {
           isOpen = false;
           continue;
         }
-        const at = [view.left + (column + 0.5) * view.scale, view.top + screenRow(view, row + 0.5) * view.scale];
+        const at = [view.left + (column + 0.5) * view.scale, view.top + screenRow(view, row + 0.5) * view.scaleY];
         if (isOpen) path.lineTo(...at);
         else path.moveTo(...at);
         isOpen = true;
@@ -3726,7 +3751,7 @@ function drawCoast(context, view, pane, ratio) {
   const { height, width } = pane.extent;
   context.save();
   context.beginPath();
-  context.rect(view.left, view.top, width * view.scale, height * view.scale);
+  context.rect(view.left, view.top, width * view.scale, height * view.scaleY);
   context.clip();
   context.lineJoin = "round";
   for (const [colour, thick] of [["rgba(0, 0, 0, 0.55)", 2.5], ["#ffffff", 1]]) {
@@ -3735,6 +3760,151 @@ function drawCoast(context, view, pane, ratio) {
     context.stroke(path);
   }
   context.restore();
+}
+
+// src/paint/complex.ts
+var phases = null;
+function phaseTable() {
+  phases ??= Uint8Array.from({ length: 257 * 257 }, (_4, at) => {
+    const turn = Math.atan2(Math.floor(at / 257) - 128, at % 257 - 128) / (2 * Math.PI);
+    return Math.floor((turn - Math.floor(turn)) * 256 + 1e-9) & 255;
+  });
+  return phases;
+}
+var HUES = Array.from({ length: 256 }, (_4, index) => ofHue(index / 256));
+function phaseColour(real, imaginary) {
+  const out = new Uint32Array(1);
+  const layout = { height: 1, width: 1, sy: 0, sx: 0, sc: 1, channels: 2 };
+  paintComplex({ type: "f4", data: Float32Array.of(real, imaginary), layout }, [0, 1], out);
+  return out[0];
+}
+function paintComplex({ data, layout }, range, out) {
+  const { height, width, sy, sx, sc } = layout;
+  const table = phaseTable();
+  const scale = new Scale(range);
+  for (let y5 = 0, pixel = 0; y5 < height; y5++) {
+    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
+      const real = data[at];
+      const imaginary = data[at + sc];
+      const level = scale.level(Math.sqrt(real * real + imaginary * imaginary));
+      if (level === NOT_VALID) {
+        out[pixel++] = INVALID;
+        continue;
+      }
+      const larger = Math.max(Math.abs(real), Math.abs(imaginary));
+      const unit = larger > 0 ? 128 / larger : 0;
+      const [red, green, blue] = HUES[table[(imaginary * unit + 128.5 | 0) * 257 + (real * unit + 128.5 | 0)]];
+      out[pixel++] = rgb(
+        (red * level + 127) / 255 | 0,
+        (green * level + 127) / 255 | 0,
+        (blue * level + 127) / 255 | 0
+      );
+    }
+  }
+}
+
+// src/paint/flow.ts
+var SECTORS = [
+  [15, (i4, n3) => [255, Math.floor(255 * i4 / n3), 0]],
+  [6, (i4, n3) => [255 - Math.floor(255 * i4 / n3), 255, 0]],
+  [4, (i4, n3) => [0, 255, Math.floor(255 * i4 / n3)]],
+  [11, (i4, n3) => [0, 255 - Math.floor(255 * i4 / n3), 255]],
+  [13, (i4, n3) => [Math.floor(255 * i4 / n3), 0, 255]],
+  [6, (i4, n3) => [255, 0, 255 - Math.floor(255 * i4 / n3)]]
+];
+var WHEEL = SECTORS.flatMap(([n3, colour]) => Array.from({ length: n3 }, (_4, i4) => colour(i4, n3)));
+var LONGEST = 1 + Math.SQRT1_2 / 127;
+function wheelColour(u4, v4) {
+  const radius = Math.sqrt(u4 * u4 + v4 * v4);
+  const angle = Math.atan2(-v4, -u4) / Math.PI;
+  const position = (angle + 1) / 2 * (WHEEL.length - 1);
+  const first = Math.floor(position);
+  const part = position - first;
+  const [red, green, blue] = [0, 1, 2].map((channel) => {
+    const one = WHEEL[first % WHEEL.length][channel] / 255;
+    const two = WHEEL[(first + 1) % WHEEL.length][channel] / 255;
+    const colour = (1 - part) * one + part * two;
+    return Math.floor(255 * (radius <= LONGEST ? 1 - Math.min(1, radius) * (1 - colour) : colour * 0.75) + 1e-6);
+  });
+  return rgb(red, green, blue);
+}
+var wheel = null;
+function wheelTable() {
+  wheel ??= Uint32Array.from(
+    { length: 65536 },
+    (_4, at) => wheelColour(((at & 255) - 128) / 127, ((at >> 8) - 128) / 127)
+  );
+  return wheel;
+}
+function paintFlow({ type, data, layout }, largest, out) {
+  const { height, width, sy, sx, sc } = layout;
+  const bits = asBits(data);
+  const numbers2 = numbersOf(type);
+  const colours2 = wheelTable();
+  const factor = 127 / (largest > 0 ? largest : 1);
+  for (let y5 = 0, pixel = 0; y5 < height; y5++) {
+    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
+      let u4 = numbers2 ? numbers2[bits[at]] : bits[at];
+      let v4 = numbers2 ? numbers2[bits[at + sc]] : bits[at + sc];
+      if (u4 - u4 !== 0 || v4 - v4 !== 0) {
+        out[pixel++] = INVALID;
+        continue;
+      }
+      u4 *= factor;
+      v4 *= factor;
+      if (u4 > 127 || u4 < -127 || v4 > 127 || v4 < -127) {
+        const over = 127 / Math.max(Math.abs(u4), Math.abs(v4));
+        u4 *= over;
+        v4 *= over;
+      }
+      out[pixel++] = colours2[(v4 + 128.5 | 0) << 8 | (u4 + 128.5 | 0)];
+    }
+  }
+}
+
+// src/legend.ts
+var SIDE = 44;
+function legendOf(pane) {
+  if (!pane.picture || !pane.tileType || pane.chunkMap.value || pane.isEmpty) return null;
+  const largest = number(Number(pane.look.value.range[1].toPrecision(4)));
+  if (pane.kind.value === "flow") {
+    return { caption: `${largest} px`, words: `Colours of motions of up to ${largest} pixels`, disk: (side) => disk(side, wheelColour) };
+  }
+  if (pane.kind.value !== "complex") return null;
+  return {
+    caption: `|z| ≤ ${largest}`,
+    words: `Colours of complex numbers: the phase is the hue, 0 at the right and a quarter turn at the top; the edge has the magnitude ${largest}`,
+    // Rows of a screen grow downwards, imaginary parts upwards.
+    disk: (side) => disk(side, (real, down) => phaseColour(real, -down))
+  };
+}
+function disk(side, colour) {
+  const image = new ImageData(side, side);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let row = 0; row < side; row++) {
+    for (let column = 0; column < side; column++) {
+      const x3 = (column + 0.5 - side / 2) / (side / 2);
+      const y5 = (row + 0.5 - side / 2) / (side / 2);
+      pixels[row * side + column] = x3 * x3 + y5 * y5 <= 1 ? colour(x3, y5) : 0;
+    }
+  }
+  return image;
+}
+function drawLegend(context, pane, width, height, ratio) {
+  const legend = legendOf(pane);
+  if (!legend) return;
+  const side = Math.round(SIDE * ratio);
+  const canvas = document.createElement("canvas");
+  canvas.width = side;
+  canvas.height = side;
+  canvas.getContext("2d")?.putImageData(legend.disk(side), 0, 0);
+  const left = width + Math.round(14 * ratio);
+  const top = height - side - Math.round(20 * ratio);
+  context.drawImage(canvas, left, top);
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  context.fillText(legend.caption, left + side / 2, top + side + 4 * ratio, (MARGIN.right - 4) * ratio);
 }
 
 // src/keep.ts
@@ -3776,6 +3946,7 @@ function composed(viewer, picture, around) {
   context.drawImage(around, 0, 0);
   context.translate(Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
   context.drawImage(picture.canvas, 0, 0);
+  drawLegend(context, picture.pane, picture.canvas.width, picture.canvas.height, ratio);
   drawCoast(context, picture.viewport(), picture.pane, ratio);
   drawScaleBar(context, picture.viewport(), picture.pane, ratio);
   return canvas;
@@ -8528,100 +8699,6 @@ function ProfileBox({ viewer }) {
   ] });
 }
 
-// src/paint/complex.ts
-var phases = null;
-function phaseTable() {
-  phases ??= Uint8Array.from({ length: 257 * 257 }, (_4, at) => {
-    const turn = Math.atan2(Math.floor(at / 257) - 128, at % 257 - 128) / (2 * Math.PI);
-    return Math.floor((turn - Math.floor(turn)) * 256 + 1e-9) & 255;
-  });
-  return phases;
-}
-var HUES = Array.from({ length: 256 }, (_4, index) => ofHue(index / 256));
-function paintComplex({ data, layout }, range, out) {
-  const { height, width, sy, sx, sc } = layout;
-  const table = phaseTable();
-  const scale = new Scale(range);
-  for (let y5 = 0, pixel = 0; y5 < height; y5++) {
-    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      const real = data[at];
-      const imaginary = data[at + sc];
-      const level = scale.level(Math.sqrt(real * real + imaginary * imaginary));
-      if (level === NOT_VALID) {
-        out[pixel++] = INVALID;
-        continue;
-      }
-      const larger = Math.max(Math.abs(real), Math.abs(imaginary));
-      const unit = larger > 0 ? 128 / larger : 0;
-      const [red, green, blue] = HUES[table[(imaginary * unit + 128.5 | 0) * 257 + (real * unit + 128.5 | 0)]];
-      out[pixel++] = rgb(
-        (red * level + 127) / 255 | 0,
-        (green * level + 127) / 255 | 0,
-        (blue * level + 127) / 255 | 0
-      );
-    }
-  }
-}
-
-// src/paint/flow.ts
-var SECTORS = [
-  [15, (i4, n3) => [255, Math.floor(255 * i4 / n3), 0]],
-  [6, (i4, n3) => [255 - Math.floor(255 * i4 / n3), 255, 0]],
-  [4, (i4, n3) => [0, 255, Math.floor(255 * i4 / n3)]],
-  [11, (i4, n3) => [0, 255 - Math.floor(255 * i4 / n3), 255]],
-  [13, (i4, n3) => [Math.floor(255 * i4 / n3), 0, 255]],
-  [6, (i4, n3) => [255, 0, 255 - Math.floor(255 * i4 / n3)]]
-];
-var WHEEL = SECTORS.flatMap(([n3, colour]) => Array.from({ length: n3 }, (_4, i4) => colour(i4, n3)));
-var LONGEST = 1 + Math.SQRT1_2 / 127;
-function wheelColour(u4, v4) {
-  const radius = Math.sqrt(u4 * u4 + v4 * v4);
-  const angle = Math.atan2(-v4, -u4) / Math.PI;
-  const position = (angle + 1) / 2 * (WHEEL.length - 1);
-  const first = Math.floor(position);
-  const part = position - first;
-  const [red, green, blue] = [0, 1, 2].map((channel) => {
-    const one = WHEEL[first % WHEEL.length][channel] / 255;
-    const two = WHEEL[(first + 1) % WHEEL.length][channel] / 255;
-    const colour = (1 - part) * one + part * two;
-    return Math.floor(255 * (radius <= LONGEST ? 1 - Math.min(1, radius) * (1 - colour) : colour * 0.75) + 1e-6);
-  });
-  return rgb(red, green, blue);
-}
-var wheel = null;
-function wheelTable() {
-  wheel ??= Uint32Array.from(
-    { length: 65536 },
-    (_4, at) => wheelColour(((at & 255) - 128) / 127, ((at >> 8) - 128) / 127)
-  );
-  return wheel;
-}
-function paintFlow({ type, data, layout }, largest, out) {
-  const { height, width, sy, sx, sc } = layout;
-  const bits = asBits(data);
-  const numbers2 = numbersOf(type);
-  const colours2 = wheelTable();
-  const factor = 127 / (largest > 0 ? largest : 1);
-  for (let y5 = 0, pixel = 0; y5 < height; y5++) {
-    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      let u4 = numbers2 ? numbers2[bits[at]] : bits[at];
-      let v4 = numbers2 ? numbers2[bits[at + sc]] : bits[at + sc];
-      if (u4 - u4 !== 0 || v4 - v4 !== 0) {
-        out[pixel++] = INVALID;
-        continue;
-      }
-      u4 *= factor;
-      v4 *= factor;
-      if (u4 > 127 || u4 < -127 || v4 > 127 || v4 < -127) {
-        const over = 127 / Math.max(Math.abs(u4), Math.abs(v4));
-        u4 *= over;
-        v4 *= over;
-      }
-      out[pixel++] = colours2[(v4 + 128.5 | 0) << 8 | (u4 + 128.5 | 0)];
-    }
-  }
-}
-
 // src/paint/paint.ts
 function paint(source, look, out) {
   switch (look.kind) {
@@ -9186,9 +9263,9 @@ function lines(context, view, pane, rows, columns, width) {
   const box = visible(view, height, across);
   const area = onScreen(view, { y0: 0, y1: height, x0: 0, x1: across });
   context.beginPath();
-  if (view.scale * (rows.at(1) - rows.at(0)) >= 4) {
+  if (view.scaleY * (rows.at(1) - rows.at(0)) >= 4) {
     for (let row = rows.find(box.y0); row <= rows.count && rows.at(row) <= box.y1; row++) {
-      const y5 = view.top + Math.round(screenRow(view, rows.at(row)) * view.scale) + 0.5;
+      const y5 = view.top + Math.round(screenRow(view, rows.at(row)) * view.scaleY) + 0.5;
       context.moveTo(area.left, y5);
       context.lineTo(area.left + area.width, y5);
       if (row === rows.count) break;
@@ -9246,13 +9323,13 @@ function drawCursor(context, view, viewer, pane) {
     context.strokeStyle = colour;
     context.lineWidth = line;
     context.beginPath();
-    const gap = Math.max(4, pixel.width / 2 + 2);
     for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      const gap = Math.max(4, (dx ? pixel.width : pixel.height) / 2 + 2);
       context.moveTo(x3 + dx * gap, y5 + dy * gap);
       context.lineTo(x3 + dx * (gap + 8), y5 + dy * (gap + 8));
     }
     context.stroke();
-    if (pixel.width >= 6) context.strokeRect(pixel.left + 0.5, pixel.top + 0.5, pixel.width - 1, pixel.height - 1);
+    if (Math.min(pixel.width, pixel.height) >= 6) context.strokeRect(pixel.left + 0.5, pixel.top + 0.5, pixel.width - 1, pixel.height - 1);
   }
 }
 
@@ -9363,7 +9440,7 @@ var Placing = class {
     const { height, width } = plane;
     const box = visible(view, height, width);
     const isDifference = pane.over.value?.mode === "difference";
-    const level = isDifference ? null : levelFor(node, axes, view.scale * width / pane.extent.width);
+    const level = isDifference ? null : levelFor(node, axes, view.scale * width / pane.extent.width, view.scaleY * height / pane.extent.height);
     const source = level ? this.levels.get(level.path) : node;
     if (level && !source) {
       this.fetchLevel(level);
@@ -9382,7 +9459,7 @@ var Placing = class {
     const at = index.map(
       (value, axis) => Math.min(source.shape[axis] - 1, Math.floor(value * source.shape[axis] / node.shape[axis]))
     );
-    const isLarge = elements > DIRECT_ELEMENTS && view.scale * width < pane.extent.width;
+    const isLarge = elements > DIRECT_ELEMENTS && Math.min(view.scale, view.scaleY) * width < pane.extent.width;
     const whole = { y0: 0, y1: source.shape[axes.y], x0: 0, x1: source.shape[axes.x] };
     const boxes = isLarge ? overviews(inLevel, whole) : tilesIn(inLevel, this.cuts(source, axes.y), this.cuts(source, axes.x));
     return boxes.map((part) => ({
@@ -9516,6 +9593,34 @@ function largestPair({ type, data }, { height, width, sy, sx, sc }) {
   return largest < 0 ? -1 : Math.sqrt(largest);
 }
 
+// src/sides.ts
+var MOST2 = 32;
+function sidesOf(labels, axes) {
+  const found = axes.map((axis) => lengthOf(labels[axis]));
+  const known = found.filter((one) => one !== null);
+  if (known.length < axes.length || new Set(known.map(({ of }) => of)).size > 1) return null;
+  const least = Math.min(...known.map(({ size }) => size));
+  const sides = known.map(({ size }) => Number((size / least).toPrecision(6)));
+  if (Math.max(...sides) > MOST2 || Math.max(...sides) === 1) return null;
+  return new Map(axes.map((axis, at) => [axis, sides[at]]));
+}
+function lengthOf(labels) {
+  if (!labels || labels.step === void 0 || labels.kind !== "number") return null;
+  if (labels.path !== void 0 && (!labels.unit || labels.unit === "1")) return null;
+  const unit = unitOf(labels.unit);
+  const size = Math.abs(labels.step) * unit.size;
+  return Number.isFinite(size) && size > 0 ? { of: unit.of, size } : null;
+}
+function crossSides(panes, pane) {
+  if (!pane.cross || !pane.labels.value) return null;
+  const its = panes.filter((one) => one.cross && one.node === pane.node).map(({ axes: axes2 }) => axes2.value);
+  const axes = new Set(its.flatMap(({ y: y5, x: x3 }) => [y5, x3]).filter((axis) => axis !== void 0));
+  return sidesOf(pane.labels.value, [...axes].sort((one, other) => one - other));
+}
+function described(pane, sides) {
+  return `elements of ${[...sides].map(([axis, side]) => `${pane.dimension(axis)} ${side}`).join(" : ")}`;
+}
+
 // src/picture.ts
 var Picture = class {
   constructor(viewer, pane, canvas, overlay, onDrawn) {
@@ -9559,17 +9664,21 @@ var Picture = class {
     const plane = this.pane.extent;
     const view = this.viewer.viewOf(this.pane).value;
     const flip = this.pane.flipped.value ? plane.height : 0;
+    const { tall, wide } = this.sides();
     if (!view) {
-      const scale2 = this.fit(plane);
-      return { scale: scale2, left: centred(plane.width * scale2, width), top: centred(plane.height * scale2, height), width, height, flip };
+      const unit = this.fit({ height: plane.height * tall, width: plane.width * wide });
+      const [scale2, scaleY2] = [unit * wide, unit * tall];
+      return { scale: scale2, scaleY: scaleY2, left: centred(plane.width * scale2, width), top: centred(plane.height * scaleY2, height), width, height, flip };
     }
     const scale = view[2] * devicePixelRatio / plane.width;
+    const scaleY = scale * tall / wide;
     const [cx, fraction] = view;
     const cy = flip ? 1 - fraction : fraction;
     return {
       scale,
+      scaleY,
       left: Math.round(width / 2 - cx * plane.width * scale),
-      top: Math.round(height / 2 - cy * plane.height * scale),
+      top: Math.round(height / 2 - cy * plane.height * scaleY),
       width,
       height,
       flip
@@ -9579,10 +9688,17 @@ var Picture = class {
   seen() {
     const view = this.viewer.viewOf(this.pane).value;
     if (view) return view;
-    const { scale, left, top, width, height, flip } = this.viewport();
+    const { scale, scaleY, left, top, width, height, flip } = this.viewport();
     const plane = this.pane.extent;
-    const cy = (height / 2 - top) / (plane.height * scale);
+    const cy = (height / 2 - top) / (plane.height * scaleY);
     return [(width / 2 - left) / (plane.width * scale), flip ? 1 - cy : cy, scale * plane.width / devicePixelRatio];
+  }
+  /** The sides of an element in proportion, where they are not equal. */
+  sides() {
+    const sides = crossSides(this.viewer.panes.value, this.pane);
+    const { y: y5, x: x3 } = this.pane.axes.value;
+    const of = (axis) => axis === void 0 ? 1 : sides?.get(axis) ?? 1;
+    return { tall: of(y5), wide: of(x3) };
   }
   /** The scale at which the plane fits; of three planes, at which all of them do. */
   fit(plane) {
@@ -9634,13 +9750,13 @@ var Picture = class {
     const look = this.lookOf(tiles, complete);
     const isSecond = pane.over.value?.mode === "blink" && pane.over.value.isSecond.value;
     this.clear(view);
-    lower.imageSmoothingEnabled = view.scale < 1 && look.kind !== "labels" && look.kind !== "mask";
+    lower.imageSmoothingEnabled = Math.min(view.scale, view.scaleY) < 1 && look.kind !== "labels" && look.kind !== "mask";
     this.drawTiles(view, isSecond ? above : tiles, look);
     if (pane.over.value?.mode === "labels") this.drawLabels(view, above, pane.over.value);
     this.drawMissing(view, index);
     this.drawMarks(view);
     pane.message.value = [...tiles, ...above].flatMap(({ entry }) => entry?.error || entry?.tile?.damage?.sentence || [])[0] ?? "";
-    pane.exceeds.value = !viewer.viewOf(pane).value && Math.max(pane.extent.height * view.scale - view.height, pane.extent.width * view.scale - view.width) >= 1;
+    pane.exceeds.value = !viewer.viewOf(pane).value && Math.max(pane.extent.height * view.scaleY - view.height, pane.extent.width * view.scale - view.width) >= 1;
     pane.hidesMissing.value = viewer.showMissing.value && pane.storedFailed;
     pane.quality.value = tiles.flatMap(({ entry }) => entry?.tile?.headers["x-zarrix-quality"] || []).at(-1) ?? "";
     pane.every.value = Math.max(1, ...tiles.map(({ entry }) => Number(entry?.tile?.headers["x-zarrix-every"] ?? 1)));
@@ -9763,6 +9879,7 @@ var Picture = class {
     const { pane } = this;
     Object.assign(this.canvas.dataset, {
       scale: view.scale,
+      tall: view.scaleY,
       left: view.left,
       top: view.top,
       index,
@@ -9808,7 +9925,7 @@ var Picture = class {
     const box = visible(view, height, width);
     const style = hatch(lower, "missing");
     const { rows, columns } = missing;
-    const small = view.scale * Math.min(rows.at(1) - rows.at(0), columns.at(1) - columns.at(0)) < 4;
+    const small = Math.min(view.scaleY * (rows.at(1) - rows.at(0)), view.scale * (columns.at(1) - columns.at(0))) < 4;
     if (small) {
       lower.imageSmoothingEnabled = false;
       const rect2 = onScreen(view, { y0: 0, y1: height, x0: 0, x1: width });
@@ -10059,7 +10176,7 @@ var Pointer = class {
     const view = this.picture.viewport();
     const { height, width } = this.picture.pane.extent;
     const x3 = ((event.clientX - rect2.left) * devicePixelRatio - view.left) / view.scale;
-    const y5 = screenRow(view, ((event.clientY - rect2.top) * devicePixelRatio - view.top) / view.scale);
+    const y5 = screenRow(view, ((event.clientY - rect2.top) * devicePixelRatio - view.top) / view.scaleY);
     return { row: Math.floor(y5), column: Math.floor(x3), fy: y5 / height, fx: x3 / width };
   }
   down = (event) => {
@@ -10203,7 +10320,8 @@ var Pointer = class {
   shift(dx, dy) {
     const { height, width } = this.picture.pane.extent;
     const [cx, cy, span] = this.picture.seen();
-    const shownHeight = span * height / width;
+    const { scale, scaleY } = this.picture.viewport();
+    const shownHeight = span * height * scaleY / (width * scale);
     const down = this.picture.pane.flipped.value ? -dy : dy;
     this.viewer.viewOf(this.picture.pane).value = [cx - dx / span, cy - down / shownHeight, span];
   }
@@ -10275,6 +10393,22 @@ var Pointer = class {
     action();
   };
 };
+
+// src/ui/Wheel.tsx
+function Wheel({ pane }) {
+  const canvas = T2(null);
+  const legend = legendOf(pane);
+  const side = Math.round(SIDE * devicePixelRatio);
+  A2(() => {
+    const context = canvas.current?.getContext("2d");
+    if (context && legend) context.putImageData(legend.disk(side), 0, 0);
+  }, [pane.kind.value, side, legend !== null]);
+  if (!legend) return null;
+  return /* @__PURE__ */ a4("figure", { class: "wheel", "aria-label": legend.words, children: [
+    /* @__PURE__ */ a4("canvas", { ref: canvas, width: side, height: side, "aria-hidden": "true" }),
+    /* @__PURE__ */ a4("figcaption", { "aria-hidden": "true", children: legend.caption })
+  ] });
+}
 
 // src/ui/Pane.tsx
 function PaneView({ viewer, pane, pictures }) {
@@ -10654,7 +10788,7 @@ function Canvas({ viewer, pane, pictures }) {
   return /* @__PURE__ */ a4($, { children: [
     /* @__PURE__ */ a4("div", { class: "frame", children: [
       /* @__PURE__ */ a4("canvas", { class: "around", ref: around, "aria-hidden": "true" }),
-      /* @__PURE__ */ a4("div", { class: `plane ${hasColourBar(pane) ? "" : "no-bar"}`, ref: frame, children: [
+      /* @__PURE__ */ a4("div", { class: `plane ${hasColourBar(pane) || legendOf(pane) ? "" : "no-bar"}`, ref: frame, children: [
         /* @__PURE__ */ a4("canvas", { class: "lower", ref: lower, "aria-hidden": "true" }),
         /* @__PURE__ */ a4(
           "canvas",
@@ -10671,8 +10805,8 @@ function Canvas({ viewer, pane, pictures }) {
         const margin = around.current;
         return seen.current && margin ? composed(viewer, seen.current, margin) : null;
       } }),
-      pane.kind.value === "flow" && /* @__PURE__ */ a4(Wheel, { largest: pane.look.value.range[1] }),
-      notes(pane) && /* @__PURE__ */ a4("span", { class: "quality", children: /* @__PURE__ */ a4("bdi", { children: notes(pane) }) })
+      /* @__PURE__ */ a4(Wheel, { pane }),
+      notes(viewer, pane) && /* @__PURE__ */ a4("span", { class: "quality", children: /* @__PURE__ */ a4("bdi", { children: notes(viewer, pane) }) })
     ] }),
     pane.message.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: /* @__PURE__ */ a4("bdi", { children: pane.message.value }) }),
     /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value || " " }) })
@@ -10694,7 +10828,7 @@ function surround(canvas, view, pane) {
     hasBar: hasColourBar(pane)
   });
 }
-function notes(pane) {
+function notes(viewer, pane) {
   if (pane.isEmpty) return "the array has no element";
   if (pane.chunkMap.value) return pane.chunkMap.value.described;
   const found = [];
@@ -10708,34 +10842,10 @@ function notes(pane) {
   if (pane.quality.value === "step") found.push("every n-th element");
   if (pane.quality.value === "reduced") found.push("pictures decoded in a smaller size");
   if (pane.hidesMissing.value) found.push("not known which chunks are missing");
+  const sides = crossSides(viewer.panes.value, pane);
+  if (sides) found.push(described(pane, sides));
   if (pane.every.value > 1) found.push(`one of every ${pane.every.value} planes`);
   return found.join("; ");
-}
-function Wheel({ largest }) {
-  const canvas = T2(null);
-  A2(() => {
-    const context = canvas.current?.getContext("2d");
-    if (context) drawWheel(context, 44);
-  }, []);
-  return /* @__PURE__ */ a4("figure", { class: "wheel", children: [
-    /* @__PURE__ */ a4("canvas", { ref: canvas, width: 44, height: 44, "aria-hidden": "true" }),
-    /* @__PURE__ */ a4("figcaption", { children: [
-      number(largest),
-      " px"
-    ] })
-  ] });
-}
-function drawWheel(context, side) {
-  const image = context.createImageData(side, side);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let y5 = 0; y5 < side; y5++) {
-    for (let x3 = 0; x3 < side; x3++) {
-      const u4 = (x3 + 0.5 - side / 2) / (side / 2);
-      const v4 = (y5 + 0.5 - side / 2) / (side / 2);
-      pixels[y5 * side + x3] = u4 * u4 + v4 * v4 <= 1 ? wheelColour(u4, v4) : 0;
-    }
-  }
-  context.putImageData(image, 0, 0);
 }
 
 // src/ui/Sliders.tsx
