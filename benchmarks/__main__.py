@@ -23,15 +23,24 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "action",
         nargs="?",
-        choices=("run", "setup", "list"),
+        choices=("run", "setup", "list", "report", "agree"),
         default="run",
-        help="measure (default), make the environment with all peers, or list the workloads",
+        help="measure (default), make the environment with all peers, list the workloads, show the "
+        "stored rows as the table of docs/performance.md, or compare the rows of two files",
     )
     add = parser.add_argument
     add("--only", action="append", metavar="PATTERN", help="rows whose name has or fits this")
     add("--rounds", type=int, default=15, metavar="N", help="at most, for each row (default 15)")
     add("--budget", type=float, default=20.0, metavar="S", help="seconds for each row (default 20)")
-    add("--quick", action="store_true", help="three rounds of each row")
+    add("--quick", action="store_true", help="15 minutes: a row ends when its ratios have settled")
+    add("--minutes", type=float, metavar="M", help="stop then; the same command goes on")
+    add(
+        "--runs", type=Path, metavar="FILE", help="of stored rows (default: rows.jsonl of the data)"
+    )
+    add("--repeat", type=int, default=1, metavar="N", help="complete runs (default 1)")
+    add("--again", choices=("disturbed", "all"), help="measure rows again that are stored")
+    add("--write", action="store_true", help="report: also into README.md and docs/performance.md")
+    add("--against", type=Path, metavar="FILE", help="agree: the other rows (default: committed)")
     add("--tiny", action="store_true", help="tiny arrays: tests the harness, says nothing of speed")
     add("--every", action="store_true", help="a line for every contender, not only the best peer")
     add("--memory", action="store_true", help="peak memory of reads, each in its own process")
@@ -50,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(given)
     if arguments.action == "setup":
         return _setup()
-    if not arguments.here:
+    if not arguments.here and arguments.action not in ("report", "agree"):
         try:
             setup.hand_over(given)
         except setup.SetupError as error:

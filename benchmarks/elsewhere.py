@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import Call, nothing
+from benchmarks.measure import Call, Spent, nothing
 
 if TYPE_CHECKING:
     from benchmarks.workloads import Place, Workload
@@ -61,8 +61,8 @@ class CallElsewhere(Call):
     process: Elsewhere
     which: tuple[str, str, Place]
 
-    def timing(self, repeats: int) -> float:
-        return float(self.process.ask("timing", *self.which, repeats))
+    def timing(self, repeats: int) -> Spent:
+        return Spent(*self.process.ask("timing", *self.which, repeats))
 
     def repeats(self, least_s: float) -> int:
         return int(self.process.ask("repeats", *self.which, least_s))
@@ -93,7 +93,8 @@ class _Served:
             workload, contender, place = _found(*which)
             return workload.result(contender, place)
         *which, number = which
-        return getattr(self.call(*which), what)(number)
+        found = getattr(self.call(*which), what)(number)
+        return tuple(found) if what == "timing" else found
 
 
 def _found(workload: str, contender: str, place: Place) -> tuple[Workload, Any, Place]:

@@ -10,9 +10,11 @@ Processor time and memory are those of all processes of a contender.
 
     python -m benchmarks.loader --rows A,C --rounds 3 --peers .../bin/python --folder data
 
-Each run is stored in ``--runs`` as it ends, a line of JSON for each; a run that is there is not
-repeated, so that what was interrupted goes on. ``--quick`` has the rows A, B+, V, K and W, two
-rounds of a second, and five contenders: at most 15 minutes.
+Each run is stored in ``--runs`` as it ends, with what else the processors did meanwhile
+(`benchmarks.stored`); a run that is there of the same commit and machine is not repeated, so that
+what was interrupted goes on, and ``--again disturbed`` repeats those beside another load.
+``--quick`` has the rows A, B+, V, K and W, two rounds of a second, and five contenders: at most 15
+minutes.
 
 ``--peers`` is a Python with the packages that are compared, ``--zarr2`` one with torch and
 zarr-python 2.18; a contender whose package is not there is left out, and the output says so. Data
@@ -42,10 +44,20 @@ from typing import Any
 import numpy as np
 import zarrix as zarr
 
-from benchmarks import loader_fields, loader_peers, loader_pictures, loader_sparse, loader_zarr
+from benchmarks import (
+    loader_fields,
+    loader_peers,
+    loader_pictures,
+    loader_sparse,
+    loader_zarr,
+    stored,
+)
+from benchmarks.disturbance import Watch, processes
 from benchmarks.loader_data import QUICK, ROWS, made
+from benchmarks.stored import Records
 
 ROOT = Path(__file__).parents[1]
+COMMIT = stored.commit()
 # A step of training takes so many times as long as the floor of its batch.
 STEP = 1.25
 QUICK_CONTENDERS = ("zarrix", "zarrix, stage", "floor", "tensorstore", "tensorstore, cache")
@@ -170,21 +182,9 @@ def tree() -> tuple[float, float]:
     """Processor seconds of this process and of those that it started, and the sum of their peaks of
     memory that is their own (MiB): pages of files that they map are the system's.
     """
-    parents: dict[int, int] = {}
-    spent: dict[int, float] = {}
-    tick = os.sysconf("SC_CLK_TCK")
-    for one in Path("/proc").iterdir():
-        if one.name.isdigit():
-            with contextlib.suppress(OSError):
-                words = (one / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-                parents[int(one.name)] = int(words[1])
-                # Also of children that have ended.
-                spent[int(one.name)] = sum(map(int, words[11:15])) / tick
-    found = {os.getpid()}
-    while more := {one for one, parent in parents.items() if parent in found} - found:
-        found |= more
+    spent = processes()
     peak = 0.0
-    for one in found:
+    for one in spent:
         with contextlib.suppress(OSError):
             status = Path(f"/proc/{one}/status").read_text(encoding="ascii")
             # Not ru_maxrss, which begins with that of the process that started this one.
@@ -195,13 +195,15 @@ def tree() -> tuple[float, float]:
             }
             # A process that has ended has none.
             peak += (value.get("VmHWM", 0) - value.get("RssFile", 0)) / 1024
-    return sum(spent.get(one, 0.0) for one in found), peak
+    return sum(spent.values()), peak
 
 
 # The rounds
 
 
-def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
+def race(
+    name: str, folder: Path, options: argparse.Namespace, kept: Records | None
+) -> list[dict[str, Any]]:
     """Interleaved rounds of one row: the medians of each contender's best number of workers."""
     made(name, folder)
     contenders = contenders_of(name)
@@ -219,10 +221,11 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
         for contender in contenders:
             for workers in counts[contender]:
                 run = f"{name}; {contender}; {workers}; {number}; {options.step}; {options.whole}"
-                result = stored(run, options.runs)
+                result = earlier(run, kept, options.again)
                 if result is None:
-                    result = launched(name, contender, workers, folder, options, more)
-                    store(run, result, options.runs)
+                    with Watch() as watch:
+                        result = launched(name, contender, workers, folder, options, more)
+                    keep(run, result, kept, watch)
                 if result is not None:
                     results.setdefault((contender, workers), []).append(result)
                     if options.verbose:
@@ -236,19 +239,24 @@ def race(name: str, folder: Path, options: argparse.Namespace) -> list[dict[str,
     return list(lines_of(name, contenders, counts, results))
 
 
-def stored(run: str, runs: str | None) -> dict[str, Any] | None:
-    """The figures of a run that ended before, if it did."""
-    if runs is None or not Path(runs).exists():
-        return None
-    lines = [json.loads(line) for line in Path(runs).read_text(encoding="utf-8").splitlines()]
-    found = [line["figures"] for line in lines if line["run"] == run]
-    return found[-1] if found else None
+def earlier(run: str, kept: Records | None, again: str) -> dict[str, Any] | None:
+    """The figures of a run of this commit that ended before, if it did."""
+    key = {"run": run, "commit": COMMIT, "machine": stored.machine()}.items()
+    found = [one for one in kept.records() if key <= one.items()] if kept else []
+    # Undisturbed figures come first, wherever they are.
+    for one in sorted(found, key=lambda one: bool(one["disturbed"])):
+        if not (one["disturbed"] and again == "disturbed"):
+            return dict(one["figures"])
+    return None
 
 
-def store(run: str, figures: dict[str, Any] | None, runs: str | None) -> None:
-    if runs is not None and figures is not None:
-        with Path(runs).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"run": run, "figures": figures}) + "\n")
+def keep(run: str, figures: dict[str, Any] | None, kept: Records | None, watch: Watch) -> None:
+    """Store the figures of a run, and what else the processors did meanwhile."""
+    if kept is None or figures is None:
+        return
+    identity = {"run": run, "commit": COMMIT, "machine": stored.machine(), "at": stored.now()}
+    load = {"load": watch.load.document(), "disturbed": watch.load.reason}
+    kept.append({**identity, "figures": figures, **load})
 
 
 def best_of(contender: str, results: dict[tuple[str, int], list[dict[str, Any]]]) -> Any:
@@ -328,6 +336,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few rows, at most 15 minutes")
     parser.add_argument("--whole", action="store_true", help="each run lasts to an epoch's end")
     parser.add_argument("--runs", default=None, help="a file of runs, which goes on from there")
+    parser.add_argument(
+        "--again", default="", choices=("disturbed",), help="repeat runs that a load disturbed"
+    )
     parser.add_argument("--only", default="", help="which contenders, such as 'zarrix;floor'")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each in a round, at least")
@@ -344,8 +355,9 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = options.folder or stack.enter_context(tempfile.TemporaryDirectory())
         Path(folder).mkdir(parents=True, exist_ok=True)
+        kept = stack.enter_context(Records(Path(options.runs))) if options.runs else None
         for name in rows.split(","):
-            race(name, Path(folder), options)
+            race(name, Path(folder), options, kept)
 
 
 if __name__ == "__main__":

@@ -2,23 +2,33 @@
 
 A timing repeats its call until it lasts some milliseconds, with garbage collection off. The order
 rotates by one in each round, so that no contender always follows the same neighbour. A row ends
-after its rounds or its share of the clock, but never before three rounds.
+after its rounds or its share of the clock, but never before three rounds; a quick one also as soon
+as its ratios have settled. Each timing has the processor time of all threads beside the time that
+passed: on a busy machine it is the one that says something.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 def nothing() -> None:
     """Needs no preparation."""
+
+
+class Spent(NamedTuple):
+    """Seconds for one unit: as they passed, and of processors."""
+
+    wall: float
+    cpu: float
 
 
 @dataclass(frozen=True)
@@ -42,10 +52,10 @@ class Call:
     prepare: Callable[[], None] = nothing
     seconds: bool = False
 
-    def timing(self, repeats: int) -> float:
+    def timing(self, repeats: int) -> Spent:
         """Seconds for one unit, from one timing of ``repeats`` runs."""
         self.prepare()
-        run = self.run
+        run, cpu = self.run, _processor_s()
         if self.seconds:
             total = math.fsum(run() for _ in range(repeats))
         else:
@@ -53,7 +63,8 @@ class Call:
             for _ in range(repeats):
                 run()
             total = time.perf_counter() - start
-        return total / (repeats * self.units)
+        units = repeats * self.units
+        return Spent(total / units, (_processor_s() - cpu) / units)
 
     def repeats(self, least_s: float) -> int:
         """How often to run it so that a timing lasts ``least_s``."""
@@ -64,13 +75,24 @@ class Call:
         return max(1, math.ceil(least_s / max(time.perf_counter() - start, 1e-9)))
 
 
+def _processor_s() -> float:
+    """Processor time of all threads of this process, and of children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
 @dataclass(frozen=True)
 class Pace:
-    """How long to measure a row."""
+    """How long to measure a row.
+
+    settled : a row ends when the medians of its ratios are known within this part; 0: never before
+        its rounds or its budget end
+    """
 
     rounds: int = 15
     least_s: float = 0.02
     budget_s: float = 20.0
+    settled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -104,14 +126,39 @@ def _collector_off() -> Iterator[None]:
         gc.enable()
 
 
+# Before so many rounds, their scatter says nothing of the median.
+_FEWEST = 5
+
+
+def uncertainty(ratios: list[float]) -> float:
+    """By how much of itself the median may be wrong: McGill's notch of a box plot."""
+    if len(ratios) < _FEWEST:
+        return math.inf
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return 1.57 * (high - low) / math.sqrt(len(ratios)) / middle
+
+
+def _is_settled(times: Mapping[str, list[Spent]], within: float) -> bool:
+    first, *others = [[one.wall for one in times[name]] for name in times]
+    ratios = [[a / b for a, b in zip(other, first, strict=True)] for other in others] or [first]
+    return all(uncertainty(one) <= within for one in ratios)
+
+
 def rounds(calls: Mapping[str, Call], pace: Pace) -> dict[str, list[float]]:
-    """Seconds for one unit of each call, one number for each round."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    """Seconds for one unit of each call, as they passed, one number for each round."""
+    return {name: [one.wall for one in found] for name, found in spent(calls, pace).items()}
+
+
+def spent(calls: Mapping[str, Call], pace: Pace) -> dict[str, list[Spent]]:
+    """What one unit of each call took, for each round."""
+    times: dict[str, list[Spent]] = {name: [] for name in calls}
     with _collector_off():
         repeats = {name: call.repeats(pace.least_s) for name, call in calls.items()}
         started = time.monotonic()
         for done in range(pace.rounds):
             if done >= 3 and time.monotonic() - started > pace.budget_s:
+                break
+            if pace.settled and done and _is_settled(times, pace.settled):
                 break
             turn = done % len(calls)
             names = list(calls)

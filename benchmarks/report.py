@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from benchmarks import floor
 from benchmarks.contenders import CONTENDERS, OURS
 from benchmarks.measure import Ratio
+from benchmarks.stored import Record, machine
 from benchmarks.workloads import Workload
+
+# What a record calls the fields of a row.
+_KEPT = {
+    "times": "seconds",
+    "cpu": "processor_s",
+    "ranked": "ranked",
+    "peaks": "peak_bytes",
+    "faults": "faults",
+    "load": "load",
+    "disturbed": "disturbed",
+}
 
 
 @dataclass
@@ -22,20 +32,43 @@ class Row:
     """What one workload gave.
 
     times : seconds for one operation in each round, by contender, the floor among them
+    cpu : processor seconds in the same rounds
     ranked : the peers that may be the best one
     peaks : bytes of memory at the peak, by contender
     faults : what kept a contender out of the row, by contender
+    load : what else the processors did meanwhile, as `disturbance.Load` says it
+    disturbed : why the figures of the row do not count, in words; "" if they do
     """
 
     workload: Workload
     times: dict[str, list[float]] = field(default_factory=dict)
+    cpu: dict[str, list[float]] = field(default_factory=dict)
     ranked: list[str] = field(default_factory=list)
     peaks: dict[str, int] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
+    load: dict[str, Any] = field(default_factory=dict)
+    disturbed: str = ""
 
     def median(self, name: str) -> float:
         """Seconds for one operation."""
         return statistics.median(self.times[name])
+
+    @classmethod
+    def of(cls, workload: Workload, record: Record) -> Row:
+        """The row that is stored as this record."""
+        kept = {name: record[key] for name, key in _KEPT.items()}
+        return cls(workload, **kept)
+
+    def record(self) -> Record:
+        """What is stored of it."""
+        kept = {key: getattr(self, name) for name, key in _KEPT.items()}
+        for key in ("seconds", "processor_s"):
+            kept[key] = {name: [_short(one) for one in some] for name, some in kept[key].items()}
+        return {"row": self.workload.name, **kept}
+
+    def slowdown(self, name: str) -> float:
+        """How many times our time a contender takes."""
+        return Ratio.of(self.times[name], self.times[OURS]).median
 
     @property
     def best(self) -> tuple[str, Ratio] | None:
@@ -71,7 +104,9 @@ class Row:
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
 
-_UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+def _short(seconds: float) -> float:
+    """As many digits as a clock has."""
+    return float(f"{seconds:.5g}")
 
 
 def duration(seconds: float) -> str:
@@ -80,17 +115,6 @@ def duration(seconds: float) -> str:
     value = seconds / size
     digits = 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:.{digits}f} {unit}"
-
-
-def machine() -> str:
-    """The machine in words."""
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        model = names[0].partition(":")[2].strip() if names else model
-    count = len(os.sched_getaffinity(0))
-    return f"{count} x {model}, {platform.system()}"
 
 
 def versions() -> dict[str, str]:
@@ -177,8 +201,10 @@ def document(rows: Sequence[Row]) -> dict[str, Any]:
                 "over_floor": row.over_floor,
                 "verdict": row.verdict,
                 "seconds": row.times,
+                "processor_s": row.cpu,
                 "peak_bytes": row.peaks,
                 "faults": row.faults,
+                "disturbed": row.disturbed,
             }
             for row in rows
         ],
@@ -195,14 +221,34 @@ text { font: 13px system-ui, sans-serif; fill: #1f2937 }
 }"""
 
 
-def picture(rows: Sequence[Row]) -> str:
+@dataclass(frozen=True)
+class Bar:
+    """One row of the picture: seconds of zarrix and of the best peer, and their ratio."""
+
+    name: str
+    ours_s: float
+    peer_s: float
+    peer: str
+    ratio: float
+
+
+def bars(rows: Sequence[Row]) -> list[Bar]:
+    """The rows that have a peer."""
+    drawn = [(row, row.best) for row in rows]
+    return [
+        Bar(row.workload.name, row.median(OURS), row.median(best[0]), best[0], best[1].median)
+        for row, best in drawn
+        if best is not None
+    ]
+
+
+def picture(bars: Sequence[Bar], measured_on: str) -> str:
     """An SVG: for each row our bar above that of the best peer, the longer one full.
 
     The bars are as long as the ratio of the rounds says; the times beside them are medians.
     """
-    drawn = [(row, row.best) for row in rows if row.best is not None]
     left, full, pitch, top = 310, 340, 40, 62
-    width, height = left + full + 230, top + pitch * len(drawn) + 30
+    width, height = left + full + 230, top + pitch * len(bars) + 30
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img">',
@@ -210,28 +256,26 @@ def picture(rows: Sequence[Row]) -> str:
         '<text class="big" x="16" y="26">Time for the same result: zarrix and the best peer</text>',
         '<text class="small" x="16" y="44">shorter is faster; each row has its own scale</text>',
     ]
-    for n, (row, best) in enumerate(drawn):
-        if best is None:
-            continue
-        name, ratio = best
+    for n, bar in enumerate(bars):
         y = top + n * pitch
-        longest = max(1.0, ratio.median)
-        label = escape(row.workload.name)
+        label = escape(bar.name)
         parts.append(f'<text x="{left - 12}" y="{y + 18}" text-anchor="end">{label}</text>')
-        for kind, length, dy in (("ours", 1.0, 2), ("peer", ratio.median, 15)):
-            bar = max(2.0, full * length / longest)
-            who = OURS if kind == "ours" else name
-            text = escape(duration(row.median(who)) + (f" {name}" if kind == "peer" else ""))
+        for kind, length, seconds, dy in (
+            ("ours", 1.0, bar.ours_s, 2),
+            ("peer", bar.ratio, bar.peer_s, 15),
+        ):
+            long = max(2.0, full * length / max(1.0, bar.ratio))
+            text = escape(duration(seconds) + (f" {bar.peer}" if kind == "peer" else ""))
             parts.append(
-                f'<rect class="{kind}" x="{left}" y="{y + dy}" width="{bar:.1f}" height="11"/>'
-                f'<text class="small" x="{left + bar + 6:.1f}" y="{y + dy + 10}">{text}</text>'
+                f'<rect class="{kind}" x="{left}" y="{y + dy}" width="{long:.1f}" height="11"/>'
+                f'<text class="small" x="{left + long + 6:.1f}" y="{y + dy + 10}">{text}</text>'
             )
         parts.append(
             f'<text class="ratio" x="{width - 16}" y="{y + 18}" text-anchor="end">'
-            f"{ratio.median:.2g}x</text>"
+            f"{bar.ratio:.2g}x</text>"
         )
     parts.append(
         f'<text class="small" x="16" y="{height - 12}">python -m benchmarks, '
-        f"{escape(machine())}</text></svg>\n"
+        f"{escape(measured_on)}</text></svg>\n"
     )
     return "\n".join(parts)
