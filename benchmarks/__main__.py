@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--only", action="append", metavar="PATTERN", help="rows whose name has or fits this")
-    add("--rounds", type=int, default=15, metavar="N", help="at most, for each row (default 15)")
+    add("--rounds", type=int, default=40, metavar="N", help="at most, for each row (default 40)")
     add("--budget", type=float, default=20.0, metavar="S", help="seconds for each row (default 20)")
     add("--quick", action="store_true", help="15 minutes: a row ends when its ratios have settled")
     add("--minutes", type=float, metavar="M", help="stop then; the same command goes on")

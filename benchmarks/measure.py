@@ -127,7 +127,7 @@ def _collector_off() -> Iterator[None]:
 
 
 # Before so many rounds, their scatter says nothing of the median.
-_FEWEST = 5
+_FEWEST = 7
 
 
 def uncertainty(ratios: list[float]) -> float:

@@ -247,7 +247,7 @@ def test_a_full_disk_ends_the_run_and_keeps_the_rows(tmp_path):
 
 def test_the_time_of_a_run_is_bounded_and_the_same_command_goes_on(tmp_path):
     late = run(tmp_path, "--only", "odd tiles", "--minutes", "1e-6")
-    assert "3 rows are left" in late.stdout
+    assert "goes on with 3 rows:\n  odd tiles: all\n  odd tiles: box\n" in late.stdout
     assert kept(tmp_path) == []
 
 
@@ -261,34 +261,40 @@ def drawn(seed, scatter):
     random = np.random.default_rng(seed)
 
     def call(median):
-        return Call(lambda: median * float(np.exp(random.normal(0, scatter))), seconds=True)
+        # A call with something to prepare is never repeated in a timing.
+        return Call(
+            lambda: median * float(np.exp(random.normal(0, scatter))),
+            prepare=lambda: None,
+            seconds=True,
+        )
 
     return {"zarrix": call(1.0), "peer": call(2.0)}
 
 
 @pytest.mark.parametrize("scatter", [0.01, 0.05, 0.1])
-def test_medians_of_the_quick_form_agree_with_the_long_ones(scatter):
+def test_medians_of_the_quick_form_agree_with_the_long_ones(scatter, monkeypatch):
     from benchmarks.measure import Pace, Ratio, rounds
     from benchmarks.run import QUICK
 
+    monkeypatch.setattr("gc.collect", lambda: 0)
     apart, counts = [], []
     for seed in range(300):
         quick = rounds(drawn(seed, scatter), QUICK)
-        long = rounds(drawn(seed + 1000, scatter), Pace())
+        long = rounds(drawn(seed + 1000, scatter), Pace(rounds=40))
         ratios = [Ratio.of(one["peer"], one["zarrix"]).median for one in (quick, long)]
         apart.append(abs(ratios[0] / ratios[1] - 1))
         counts.append(len(quick["peer"]))
     # Within a tenth in 19 of 20 rows; what scatters little takes few rounds.
-    assert np.quantile(apart, 0.95) < 0.1
-    assert (np.mean(counts) < 7) == (scatter < 0.1)
+    assert np.quantile(apart, 0.95) < 0.1, (apart, counts)
+    assert np.mean(counts) < {0.01: 8, 0.05: 15, 0.1: 40}[scatter]
 
 
-def test_two_rounds_say_nothing_of_their_scatter():
+def test_a_few_rounds_say_nothing_of_their_scatter():
     from benchmarks.measure import uncertainty
 
-    assert uncertainty([1.0, 1.0]) == np.inf
-    assert uncertainty([1.0] * 5) == 0
-    assert uncertainty([1, 1, 1, 2, 2, 2]) > 0.2
+    assert uncertainty([1.0] * 6) == np.inf
+    assert uncertainty([1.0] * 7) == 0
+    assert uncertainty([1, 1, 1, 1, 2, 2, 2, 2]) > 0.2
 
 
 def test_two_runs_are_compared_row_by_row():

@@ -27,9 +27,10 @@ PIXELS = """([selector, box, pane]) => {
 
 @dataclass(frozen=True)
 class Drawn:
-    """Where a plane lies on its canvas, in pixels."""
+    """Where a plane lies on its canvas, in pixels: an element is ``scale`` by ``tall`` of them."""
 
     scale: float
+    tall: float
     left: int
     top: int
     index: str
@@ -110,9 +111,8 @@ class Screen:
             self.page.locator("canvas.lower").nth(pane).evaluate("canvas => ({...canvas.dataset})")
         )
         low, high = map(float, data["range"].split(","))
-        return Drawn(
-            float(data["scale"]), int(data["left"]), int(data["top"]), data["index"], low, high
-        )
+        scale, tall = float(data["scale"]), float(data["tall"])
+        return Drawn(scale, tall, int(data["left"]), int(data["top"]), data["index"], low, high)
 
     def pixels(
         self, selector: str = "canvas.lower", box: list[int] | None = None, pane: int = 0

@@ -138,13 +138,17 @@ def test_a_scale_bar_is_shorter_than_its_plane_and_lies_in_it(
     wait_labels(screen, "0")
     choose(screen, "planes:0")
     screen.wait_drawn(3)
+    # Once the labels are known, a step of z is as long as four of y and x.
+    screen.wait(lambda: [screen.drawn(pane).tall for pane in range(3)] == [
+        screen.drawn(0).scale, screen.drawn(0).scale, 4 * screen.drawn(0).scale
+    ])  # fmt: skip
     planes = [(30, 40), (30, 12), (12, 40)]
     seen = 0
     for pane, (height, width) in enumerate(planes):
         drawn = screen.drawn(pane)
         upper = screen.pixels("canvas.upper", pane=pane)
         outside = np.ones(upper.shape[:2], bool)
-        rows = slice(drawn.top, drawn.top + int(height * drawn.scale))
+        rows = slice(drawn.top, drawn.top + int(height * drawn.tall))
         columns = slice(drawn.left, drawn.left + int(width * drawn.scale))
         outside[rows, columns] = False
         # Only the cross may reach a pixel beyond.

@@ -38,20 +38,17 @@ def coordinates(**axes: tuple[float, str | None]) -> Any:
     return group, data
 
 
-def tall(screen: Screen, pane: int) -> float:
-    return float(screen.page.locator("canvas.lower").nth(pane).get_attribute("data-tall"))
-
-
 def sides(screen: Screen) -> list[tuple[float, float]]:
     """Pixels of a column and of a row of each plane: x of y, z of y, x of z."""
-    return [(screen.drawn(pane).scale, tall(screen, pane)) for pane in range(3)]
+    drawn = map(screen.drawn, range(3))
+    return [(one.scale, one.tall) for one in drawn]
 
 
 def is_painted(screen: Screen, pane: int, values: Any) -> bool:
     """Whether a plane has these values, each as a rectangle."""
-    drawn, high = screen.drawn(pane), tall(screen, pane)
+    drawn = screen.drawn(pane)
     wanted = painted.gray(values, drawn.low, drawn.high)
-    wanted = wanted.repeat(int(high), axis=0).repeat(int(drawn.scale), axis=1)
+    wanted = wanted.repeat(int(drawn.tall), axis=0).repeat(int(drawn.scale), axis=1)
     box = [drawn.left, drawn.top, wanted.shape[1], wanted.shape[0]]
     return bool(np.array_equal(screen.pixels(box=box, pane=pane), wanted))
 
@@ -84,12 +81,12 @@ def test_planes_have_the_proportions_of_their_voxels(
         canvas = screen.pixels(pane=pane).shape
         assert min(drawn.left, drawn.top) >= 0
         assert drawn.left + values.shape[1] * drawn.scale <= canvas[1]
-        assert drawn.top + values.shape[0] * tall(screen, pane) <= canvas[0]
+        assert drawn.top + values.shape[0] * drawn.tall <= canvas[0]
     assert screen.page.evaluate("document.documentElement.scrollWidth") <= width
     # A click finds the element that is drawn there.
     drawn = screen.drawn(2)
     screen.page.locator("canvas.upper").nth(2).click(
-        position={"x": drawn.left + 30.5 * drawn.scale, "y": drawn.top + 8.9 * tall(screen, 2)}
+        position={"x": drawn.left + 30.5 * drawn.scale, "y": drawn.top + 8.9 * drawn.tall}
     )
     screen.wait(lambda: is_painted(screen, 0, data[8]))
     screen.wait(lambda: is_painted(screen, 1, data[:, :, 30].T))
@@ -140,7 +137,7 @@ def test_only_lengths_that_can_be_compared_change_a_plane(
     group, _ = made()
     three(screen, viewing(group))
     screen.wait(lambda: sides(screen)[2] == (sides(screen)[0][0], ratio * sides(screen)[0][0]))
-    assert screen.drawn(0).scale == tall(screen, 0)
+    assert screen.drawn(0).scale == screen.drawn(0).tall
     assert ("elements of" in screen.page.locator("body").inner_text()) == (ratio > 1)
 
 
