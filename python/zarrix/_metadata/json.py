@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import numbers
+import re
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,17 @@ class _JsonEncoder(json.JSONEncoder):
         if isinstance(o, np.ndarray) and o.dtype.kind in "biufU":
             return o.tolist()
         return super().default(o)
+
+
+# Python's `json` writes one line in C, and lines that are indented in Python, by a generator for
+# every value.
+_ENCODERS = {
+    sort_keys: _JsonEncoder(sort_keys=sort_keys, separators=(",", ": "))
+    for sort_keys in (False, True)
+}
+# What stays in its line, with strings and empty containers as a whole; then what ends the line.
+_PARTS = re.compile(r'((?:"(?:[^"\\]+|\\.)*"|[^"\[\]{},]+|\[\]|\{\})*)([\[\]{},]?)')
+_MOST_KEPT_CHARACTERS = 2**13
 
 
 def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
@@ -56,15 +69,33 @@ def json_dumps(value: Any, indent: int = 4, sort_keys: bool = True) -> bytes:
     >>> json_dumps({"b": np.float32(1.5), "a": None}, indent=0)
     b'{\n"a": null,\n"b": 1.5\n}'
     """
-    text = json.dumps(
-        value,
-        indent=indent,
-        sort_keys=sort_keys,
-        ensure_ascii=True,
-        separators=(",", ": "),
-        cls=_JsonEncoder,
-    )
-    return text.encode("ascii")
+    text = _ENCODERS[bool(sort_keys)].encode(value)
+    lines = _kept_lines if len(text) <= _MOST_KEPT_CHARACTERS else _in_lines
+    return lines(text, indent)
+
+
+def _in_lines(text: str, indent: int) -> bytes:
+    """JSON of one line, with the line breaks of ``json.dumps(indent=...)``."""
+    lines: list[str] = []
+    start, comma = "\n", ",\n"
+    for plain, mark in _PARTS.findall(text):
+        if mark == ",":
+            lines += plain, comma
+        elif mark in ("[", "{"):
+            start += " " * indent
+            comma = "," + start
+            lines += plain, mark, start
+        elif mark:
+            start = start[: len(start) - indent]
+            comma = "," + start
+            lines += plain, start, mark
+        else:
+            lines.append(plain)
+    return "".join(lines).encode("ascii")
+
+
+# Members of a group often have equal documents.
+_kept_lines = functools.lru_cache(maxsize=256)(_in_lines)
 
 
 def json_loads(text: Any, label: str = "JSON document") -> Any:

@@ -202,10 +202,10 @@ def _update_format(
 def _made_again(store: Store, groups: Iterable[str], zarr_format: Format) -> Iterator[Change]:
     """Make groups again that another process has removed while nodes were stored in them."""
     metadata = GroupMetadata(zarr_format=zarr_format)
-    document = (v2 if zarr_format == 2 else v3).group_document(metadata)
     for path in groups:
         if nothing_at(store, path):
             continue
+        document = (v2 if zarr_format == 2 else v3).group_document(metadata)
         put_new(store, key_of(path, metadata.document_name), document, lambda old: old)
         yield Change(path, zarr_format, deep=False)
 
