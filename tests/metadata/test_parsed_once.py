@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import zarrix as zarr
 from zarrix._array.access import metadata_of
@@ -39,3 +44,17 @@ def test_arrays_with_equal_documents_do_not_share_their_changes() -> None:
     assert (b.shape, dict(b.attrs), metadata_of(b).attributes) == ((4,), {"n": 1}, {"n": 1})
     c = zarr.create_array({}, shape=4, dtype="i4", attributes={"n": 1})
     assert (c.shape, dict(c.attrs)) == ((4,), {"n": 1})
+
+
+def test_a_document_that_was_written_is_not_that_of_changed_metadata() -> None:
+    metadata = v3.parse_array(document())
+    first = v3.array_document(metadata)
+    assert json.loads(first) == json.loads(document())
+    assert v3.array_document(metadata) is first
+    assert v3.array_document(metadata.at("a copy of it")) is first
+    longer = json.loads(v3.array_document(metadata.with_shape((80, 40))))
+    assert longer == {**json.loads(first), "shape": [80, 40]}
+    filled = json.loads(v3.array_document(replace(metadata, fill_value=np.float64(7))))
+    assert filled == {**json.loads(first), "fill_value": 7.0}
+    assert v3.array_document(pickle.loads(pickle.dumps(metadata))) == first
+    assert first not in pickle.dumps(metadata)

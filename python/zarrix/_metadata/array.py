@@ -94,6 +94,8 @@ class ArrayMetadata:
     _layouts: dict[tuple[bool, bool, bool, bool], EngineLayout] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    # The document of v3, once it was asked for.
+    _written: list[bytes] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Cached properties give an instance a dict. CPython caches the position of an entry only if
@@ -101,7 +103,7 @@ class ArrayMetadata:
         object.__setattr__(self, "__dict__", dict(vars(self)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_layouts": {}}
+        return {**vars(self), "_layouts": {}, "_written": []}
 
     def __eq__(self, other: object) -> bool:
         """Whether they describe the same array, with the same attributes.

@@ -396,6 +396,8 @@ def _check_size(metadata: ArrayMetadata, label: str) -> None:
 
 def array_document(metadata: ArrayMetadata) -> bytes:
     """The ``zarr.json`` of an array, as zarr-python 3 writes it."""
+    if metadata._written:
+        return metadata._written[0]
     members = {**metadata.extra, "shape": list(metadata.shape)}
     where, dtype = metadata.where, metadata.dtype
     if metadata.rectilinear is not None:
@@ -406,7 +408,9 @@ def array_document(metadata: ArrayMetadata) -> bytes:
     stored = decode_fill(members["fill_value"], dtype, f"{where}: key 'fill_value'")
     if not same_bytes(stored, metadata.fill_value, dtype):
         members["fill_value"] = encode_fill(metadata.fill_value, dtype)
-    return _dumps(members, where)
+    document = _dumps(members, where)
+    metadata._written.append(document)
+    return document
 
 
 def parse_group(document: Any, label: str = ZARR_JSON) -> GroupMetadata:
