@@ -52,6 +52,7 @@ __all__ = [
     "read_many",
     "read_parts",
     "release_tree",
+    "resize_windows",
     "result_cache_bytes",
     "set_chunk_cache_bytes",
     "set_reencodes_lossy",
@@ -80,6 +81,8 @@ _AxisSelection = int | tuple[int, int, int] | Buffer
 C-contiguous array of 64-bit indices in any order, repeated or not."""
 
 _Conversion = tuple[str, str, Sequence[float], Sequence[float], int, float, float, float]
+_Size = tuple[Sequence[int], str, str]
+_Way = tuple[Buffer | None, _Size | None]
 
 @final
 class Pages:
@@ -721,7 +724,9 @@ def read_parts(parts: Sequence[tuple[ArrayIO, tuple[_AxisSelection, ...], Buffer
     """
 
 def read_many(
-    entries: Sequence[tuple[ArrayIO, Buffer, Buffer, str, bytes | None, _Conversion | None]],
+    entries: Sequence[
+        tuple[ArrayIO, Buffer, Buffer, str, bytes | None, _Conversion | None, _Way | None]
+    ],
     *,
     tolerate: bool = False,
     cancel: CancelToken | None = None,
@@ -731,10 +736,15 @@ def read_many(
     """Fill the buffers of all entries with windows.
 
     An entry is an array; starts, C-contiguous, of 64-bit integers, with a row of coordinates per
-    window; a buffer of shape ``(N, *window)``; a border; one element of padding; and a conversion:
-    the types of array and buffer; scales and offsets, one of each, or one of each for each index
-    along an axis; that axis; the lowest and the highest result; and the result for NaN. Types are
-    "u1" to "f8", with an order of bytes ("<u2"), and "bfloat16".
+    window; a buffer of shape ``(N, *window)``; a border; one element of padding; a conversion: the
+    types of array and buffer; scales and offsets, one of each, or one of each for each index along
+    an axis; that axis; the lowest and the highest result; and the result for NaN; and a way to the
+    buffer: its turns, and its size. Types are "u1" to "f8", with an order of bytes ("<u2"), and
+    "bfloat16".
+
+    Turns have a byte for each axis of each window: twice the axis of the buffer that it becomes,
+    and one more if it is mirrored. A size is the shape of windows before they get that of the
+    buffer, "nearest", "bilinear" or "area", and the type of the buffer. Turns are those after it.
 
     With the border "inside", a window outside of the array is an error. With "pad", starts are
     signed, and what lies outside is filled with the padding, or unchanged if that is None. "edge"
@@ -749,6 +759,9 @@ def read_many(
 
     ``threads`` is how many threads work on the call; 0 is as many as on every other one.
     """
+
+def resize_windows(source: Buffer, out: Buffer, turns: Buffer | None, size: _Size) -> None:
+    """Fill the buffer with contiguous windows, which get its size, as those of `read_many` do."""
 
 @final
 class ArrayIO:

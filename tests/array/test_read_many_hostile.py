@@ -67,7 +67,7 @@ def test_the_engine_checks_all_that_memory_safety_needs(seed: int) -> None:
         border = draw.choice(["inside", "pad", "edge", "reflect", "pad", "edge", "x"])
         pad = draw.choice([None, b"", b"\1", b"\1" * 4, b"\1" * 8])
         conversion = drawn_conversion(draw) if draw.random() < 0.5 else None
-        entries.append((io_of(array), starts, inner, border, pad, conversion))
+        entries.append((io_of(array), starts, inner, border, pad, conversion, None))
         frames.append((around, inner))
     with contextlib.suppress(ValueError, BufferError):
         _engine.read_many(entries, tolerate=draw.random() < 0.5)
@@ -81,12 +81,12 @@ def test_buffers_that_lend_no_memory_are_refused() -> None:
     starts = np.zeros((1, 2), "i8")
     out = np.zeros((1, 2, 2), "f4")
     for bad in (
-        (io_of(z), starts.astype("i4"), out, "inside", None, None),
-        (io_of(z), starts[:, ::-1].T, out, "inside", None, None),
-        (io_of(z), starts, bytes(16), "inside", None, None),
-        (io_of(z), starts, None, "inside", None, None),
+        (io_of(z), starts.astype("i4"), out, "inside", None, None, None),
+        (io_of(z), starts[:, ::-1].T, out, "inside", None, None, None),
+        (io_of(z), starts, bytes(16), "inside", None, None, None),
+        (io_of(z), starts, None, "inside", None, None, None),
         (io_of(z), starts, out, "inside", None),
-        (object(), starts, out, "inside", None, None),
+        (object(), starts, out, "inside", None, None, None),
     ):
         with pytest.raises((TypeError, ValueError, BufferError)):
             _engine.read_many([bad])  # type: ignore[list-item]
@@ -110,7 +110,8 @@ def test_starts_that_another_thread_changes_do_not_lead_outside() -> None:
         for _ in range(30):
             buffer: Any = starts
             with contextlib.suppress(ValueError):
-                _engine.read_many([(io_of(z), buffer, frame[:, 1:17, 1:17], "pad", b"\0", None)])
+                entry = (io_of(z), buffer, frame[:, 1:17, 1:17], "pad", b"\0", None, None)
+                _engine.read_many([entry])
     finally:
         stop.set()
         thread.join()

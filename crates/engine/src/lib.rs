@@ -33,9 +33,11 @@ pub use array::verify::Verified;
 pub use cache::chunks::{
     ChunkCacheCounts, chunk_cache_bytes, chunk_cache_counts, set_chunk_cache_bytes,
 };
-pub use calls::many::{Convert, Entry, Failure, read_many};
+pub use calls::entry::{Convert, Entry};
+pub use calls::many::{Failure, read_many};
 pub use calls::parts::{ArrayPart, read_parts};
 pub use calls::progress::Progress;
+pub use calls::resized::{Resized, resize_windows};
 pub use calls::windows::{Along, Outside};
 pub use chunk::buffer::{ObjectSink, ObjectSource, Source, Target};
 pub use chunk::encode::set_reencodes_lossy;
@@ -49,10 +51,12 @@ pub use layout::chunk::ForeignCodecs;
 pub use layout::chunk_shapes::{Chain, ChainOf};
 pub use layout::document::Layout;
 pub use memory::convert::{Conversion, Float, Formula, Number};
+pub use memory::resampling::{Method, Resampling};
 pub use memory::results::{
     KEEPS_RESULTS, LARGE_RESULT_BYTES, allocate_result, allocate_zeros, release_result,
     resize_result, result_cache_bytes, set_result_cache_bytes,
 };
+pub use memory::turns::Turns;
 pub use read::cost::Cost;
 pub use selection::picks::Picks;
 pub use selection::plan::{AxisSelection, Selection};

@@ -57,7 +57,7 @@ mod _engine {
     #[pymodule_export]
     use crate::layout::Layout;
     #[pymodule_export]
-    use crate::many::{CancelToken, Progress, read_many, read_parts};
+    use crate::many::{CancelToken, Progress, read_many, read_parts, resize_windows};
     #[pymodule_export]
     use crate::means::{block_means, summarize};
     #[pymodule_export]

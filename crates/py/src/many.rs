@@ -6,23 +6,34 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use zarrix_codec::memory::with_room;
+use zarrix_codec::memory::{Refused, with_room, zeros};
 use zarrix_engine::{
-    ArrayPart, Conversion, Convert, EngineError, Entry, Float, Formula, Number, Outside,
-    Progress as Engine, Target,
+    ArrayPart, Conversion, Convert, EngineError, Entry, Float, Formula, Method, Number, Outside,
+    Progress as Engine, Resampling, Resized, Target, Turns,
 };
 use zarrix_store::StoreError;
 use zarrix_store::interrupt as waits;
 use zarrix_store::trace::{self, Doing};
 
 use crate::array::{ArrayIO, SelectionArg};
-use crate::buffer::{Indices, Writable, no_memory};
+use crate::buffer::{Bytes, Indices, Writable, no_memory};
 use crate::error::{from_array, named};
 use crate::objects::Sink;
 use crate::signals::Signals;
 
-/// Array, starts, buffer, border, the element that pads, and the conversion.
-type EntryArg = (Py<ArrayIO>, Indices, Writable, String, Option<Vec<u8>>, Option<ConversionArg>);
+/// Array, starts, buffer, border, the element that pads, the conversion, and the way to the buffer.
+type EntryArg = (
+    Py<ArrayIO>,
+    Indices,
+    Writable,
+    String,
+    Option<Vec<u8>>,
+    Option<ConversionArg>,
+    Option<(Option<Bytes>, Option<SizeArg>)>,
+);
+
+/// The shape of windows before they get that of the buffer, how they do, and the type of the buffer.
+type SizeArg = (Vec<usize>, String, String);
 
 /// Types of the stored numbers and of the buffer; scale and offset, or one of each for each index
 /// along an axis; its number; lowest and highest result; and the result for NaN.
@@ -133,8 +144,8 @@ pub fn number_of(name: &str) -> PyResult<(Number, bool)> {
 fn conversions_of(convert: &ConversionArg) -> PyResult<Vec<Conversion>> {
     let (source, target, scales, offsets, _, low, high, nan) = convert;
     let (source, swapped) = number_of(source)?;
-    let (Number::Float(target), false) = number_of(target)? else {
-        return Err(PyValueError::new_err(format!("{target:?} is not a float of this machine")));
+    let (target, false) = number_of(target)? else {
+        return Err(PyValueError::new_err(format!("{target:?} is not a type of this machine")));
     };
     if scales.len() != offsets.len() || scales.is_empty() {
         return Err(PyValueError::new_err("as many scales as offsets are needed, at least one"));
@@ -144,6 +155,55 @@ fn conversions_of(convert: &ConversionArg) -> PyResult<Vec<Conversion>> {
         Formula { scale, offset, low: *low, high: *high, nan: *nan }
     });
     Ok(formulas.map(|formula| Conversion::new(source, swapped, target, formula)).collect())
+}
+
+fn resampling_of(size: &SizeArg, shape: &[usize]) -> PyResult<Resampling> {
+    let (before, method, name) = size;
+    let method = match method.as_str() {
+        "nearest" => Method::Nearest,
+        "bilinear" => Method::Linear,
+        "area" => Method::Area,
+        _ => return Err(PyValueError::new_err(format!("unknown method: {method:?}"))),
+    };
+    let (number, swapped) = number_of(name)?;
+    if swapped && method != Method::Nearest {
+        return Err(PyValueError::new_err(format!("{name:?} is not a type of this machine")));
+    }
+    Resampling::new(method, number, before, shape.get(1..).unwrap_or_default())
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Refuses a size whose type is not that of the elements.
+fn check_item(resampling: &Resampling, item_bytes: usize) -> PyResult<()> {
+    if resampling.item_bytes() == item_bytes {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("the type of a size is not one of {item_bytes} bytes")))
+}
+
+/// The memory in which windows are read that then get another size.
+struct Unresized {
+    memory: Vec<u8>,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+impl Unresized {
+    fn new(resampling: &Resampling, windows: usize, item: usize) -> Result<Self, Refused> {
+        let mut shape = vec![windows];
+        shape.extend(resampling.before());
+        let mut strides = vec![item as isize; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis].saturating_mul(shape[axis] as isize);
+        }
+        let memory = zeros(resampling.bytes_before().saturating_mul(windows))?;
+        Ok(Self { memory, shape, strides })
+    }
+
+    fn target(&mut self) -> Target<'_> {
+        // SAFETY: the memory has all elements of this shape, contiguous, and is borrowed.
+        unsafe { Target::new(self.memory.as_mut_ptr(), &self.shape, &self.strides) }
+    }
 }
 
 fn outside_of(border: &str) -> PyResult<Outside> {
@@ -169,22 +229,44 @@ pub fn read_many(
     let progress = Ending(progress);
     let mut made: Vec<(Option<Sink<'_>>, Vec<Conversion>)> =
         with_room(entries.len()).map_err(no_memory)?;
-    for (array, _, out, _, _, convert) in &entries {
+    for (array, _, out, _, _, convert, _) in &entries {
         let conversions = convert.as_ref().map(conversions_of).transpose()?;
         made.push((array.get().sink(py, out)?, conversions.unwrap_or_default()));
     }
-    let mut windows = with_room(entries.len()).map_err(no_memory)?;
+    let mut sizes = with_room(entries.len()).map_err(no_memory)?;
     for (entry, (sink, conversions)) in entries.iter().zip(&made) {
-        let (array, starts, out, border, pad, convert) = entry;
+        let item = conversions.first().map_or(entry.0.get().item_bytes(), Conversion::target_bytes);
+        let shape = entry.2.buffer().shape();
+        let size = entry.6.as_ref().and_then(|(_, size)| size.as_ref());
+        let size = size.filter(|_| sink.is_none()).map(|size| resampling_of(size, shape));
+        let windows = shape.first().copied().unwrap_or(0);
+        let before = |size: Resampling| {
+            check_item(&size, item)?;
+            Unresized::new(&size, windows, item).map(|before| (size, before)).map_err(no_memory)
+        };
+        sizes.push(size.transpose()?.map(before).transpose()?);
+    }
+    let mut windows = with_room(entries.len()).map_err(no_memory)?;
+    for ((entry, (sink, conversions)), size) in entries.iter().zip(&made).zip(&mut sizes) {
+        let (array, starts, out, border, pad, convert, way) = entry;
         let array = array.get();
         let item = conversions.first().map_or(array.item_bytes(), Conversion::target_bytes);
-        let target: Target<'_> = match sink {
+        let out: Target<'_> = match sink {
             Some(sink) => sink.target(),
             None => out.target(item)?,
         };
+        let turns = way.as_ref().and_then(|(turns, _)| turns.as_ref());
+        let turns = turns.map(|turns| Turns(turns.as_slice()));
+        let (target, turns, resized) = match size {
+            None => (out, turns, None),
+            Some((resampling, before)) => {
+                (before.target(), None, Some(Resized { resampling, target: out, turns }))
+            }
+        };
         let convert = convert.as_ref().map(|one| Convert { axis: one.4, each: conversions });
         let (starts, outside, pad) = (starts.as_slice(), outside_of(border)?, pad.as_deref());
-        windows.push(Entry { array: array.engine(), starts, outside, pad, target, convert });
+        let array = array.engine();
+        windows.push(Entry { array, starts, outside, pad, target, convert, turns, resized });
     }
     let raised = cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().raised));
     let signals = Signals::default();
@@ -225,6 +307,25 @@ pub fn read_many(
         tuples.push((failure.entry, failure.window, key, error.into_value(py).into_any()));
     }
     Ok(tuples)
+}
+
+#[pyfunction]
+pub fn resize_windows(
+    py: Python<'_>,
+    source: Bytes,
+    out: Writable,
+    turns: Option<Bytes>,
+    size: SizeArg,
+) -> PyResult<()> {
+    let resampling = resampling_of(&size, out.buffer().shape())?;
+    let resized = Resized {
+        resampling: &resampling,
+        target: out.target(resampling.item_bytes())?,
+        turns: turns.as_ref().map(|turns| Turns(turns.as_slice())),
+    };
+    let (values, signals) = (source.as_slice(), Signals::default());
+    py.detach(|| zarrix_engine::resize_windows(values, &resized, &|| signals.interrupt()))
+        .map_err(|error| signals.raise(py, &error, ""))
 }
 
 /// Array, selection and buffer.

@@ -14,7 +14,20 @@ __all__ = ["NativeConversion", "conversion_of"]
 
 NativeConversion = tuple[str, str, list[float], list[float], int, float, float, float]
 
-_TARGETS = {"float16": "f2", "bfloat16": "bfloat16", "float32": "f4", "float64": "f8"}
+_TARGETS = {
+    "float16": "f2",
+    "bfloat16": "bfloat16",
+    "float32": "f4",
+    "float64": "f8",
+    "uint8": "u1",
+    "int8": "i1",
+    "uint16": "u2",
+    "int16": "i2",
+    "uint32": "u4",
+    "int32": "i4",
+    "uint64": "u8",
+    "int64": "i8",
+}
 _WORDS = ("dtype", "scale", "offset", "axis", "clip", "nan")
 
 
@@ -57,6 +70,8 @@ def conversion_of(
     low, high = _bounds(options.get("clip"))
     nan = options.get("nan")
     substitute = float("nan") if nan is None else _number("nan", nan)
+    if np.isnan(substitute) and stored.kind not in "biu" and _TARGETS[name][0] in "iu":
+        raise TypeError(f"convert= of {stored} to {name} needs a number for NaN: nan=")
     native = (_source(stored), _TARGETS[name], scales, offsets, axis, low, high, substitute)
     return _dtype(name, out), native
 

@@ -89,7 +89,7 @@ class _Entry:
         native_pad = padding.tobytes() if border == "pad" and is_fixed else None
         buffer: Any = corners
         # None if the result is filled already.
-        self.native: Any = (snapshot.io, buffer, result, border, native_pad, native)
+        self.native: Any = (snapshot.io, buffer, result, border, native_pad, native, None)
         if isinstance(snapshot.io, BoxesIO):
             values = np.empty(wanted, metadata.dtype)
             values[...] = padding
@@ -120,7 +120,7 @@ def _of_values(values: npt.NDArray[Any], result: Any, native: Any) -> tuple[Any,
     starts = np.zeros((len(values), values.ndim), np.int64)
     starts[:, 0] = np.arange(len(values))
     native = (*native[:4], native[4] + 1, *native[5:])
-    return stored._snapshot.io, starts, np.expand_dims(result, 1), "inside", None, native
+    return stored._snapshot.io, starts, np.expand_dims(result, 1), "inside", None, native, None
 
 
 def _is_variable(dtype: np.dtype[Any]) -> bool:
@@ -163,11 +163,13 @@ def read_many(
     pad_value : scalar, or a list with one per entry, optional
         The array's fill value when omitted. It is a value of the array, and converted as all are.
     convert : dtype or dict, or a list with one per entry, optional
-        Convert numbers to float16, bfloat16, float32 or float64 while they are copied out of the
-        decoded chunk. A dict has ``dtype``, and may have ``scale`` and ``offset`` (a number, or one
-        for each index of a window along ``axis``), ``clip`` (the lowest and the highest result, or
-        None) and ``nan`` (the result for NaN). The result is ``value * scale + offset``, clipped,
-        computed in double precision and rounded once. bfloat16 may be read to an out of uint16.
+        Convert numbers to float16, bfloat16, float32, float64 or integers while they are copied out
+        of the decoded chunk. A dict has ``dtype``, and may have ``scale`` and ``offset`` (a number,
+        or one for each index of a window along ``axis``), ``clip`` (the lowest and the highest
+        result, or None) and ``nan`` (the result for NaN). The result is ``value * scale + offset``,
+        clipped, computed in double precision and rounded once; to integers to the nearest one, ties
+        to the even one, and the nearest of the dtype beyond its limits. Floats become integers with
+        a number for ``nan``. bfloat16 may be read to an out of uint16.
     on_error : "raise" or callable
         A function is called with a `WindowFailure` for each window that needs a corrupt chunk. Such
         a window has the fill value in all of its elements. All other errors raise in any case.

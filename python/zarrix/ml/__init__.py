@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from zarrix._errors import suggestion
+from zarrix.ml._datasets.augment import Flip, Resize, Rot90
 from zarrix.ml._datasets.clips import Clips
 from zarrix.ml._datasets.crops import Crops
 from zarrix.ml._datasets.filters import foreground, fraction, weights
@@ -43,12 +44,15 @@ __all__ = [
     "EncodedBlocks",
     "Field",
     "Files",
+    "Flip",
     "Grid",
     "Loader",
     "Mix",
     "Plan",
     "Preview",
     "Ragged",
+    "Resize",
+    "Rot90",
     "Rows",
     "Stage",
     "Stats",

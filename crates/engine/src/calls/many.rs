@@ -19,47 +19,19 @@ use smallvec::SmallVec;
 use zarrix_codec::memory::{Refused, push};
 
 use crate::array::io::ArrayIO;
+use crate::calls::entry::{Convert, Entry};
 use crate::calls::progress::{Progress, Tally};
 use crate::calls::servers::for_each_store;
-use crate::calls::windows::{Boxes, Outside, add_piece};
+use crate::calls::windows::{Boxes, add_piece};
 use crate::chunk::buffer::{Out, Target};
 use crate::error::{EngineError, Result};
-use crate::memory::convert::Conversion;
-use crate::memory::copy;
-use crate::memory::strides::{Dim, Dims, Grid};
 use crate::read::batched::{ArrayJob, read_batches};
 use crate::read::chunk_job::ChunkJob;
 use crate::read::effort::is_little;
 use crate::read::strategy::Strategy;
-use crate::selection::chunk_selection::{ChunkSelection, offset_of};
+use crate::selection::chunk_selection::ChunkSelection;
 use crate::threads::cancel::Interrupt;
 use crate::threads::{pool, scratch};
-
-/// Windows of one array, and the buffer for them.
-#[derive(Debug)]
-pub struct Entry<'a> {
-    /// The array.
-    pub array: &'a ArrayIO,
-    /// One row of coordinates per window; signed, unless windows outside of the array are refused.
-    pub starts: &'a [u64],
-    /// What happens to a window that leaves the array.
-    pub outside: Outside,
-    /// The element that fills what [`Outside::Skip`] leaves unchanged.
-    pub pad: Option<&'a [u8]>,
-    /// The buffer, of shape `(N, *shape)`.
-    pub target: Target<'a>,
-    /// What becomes of the numbers, if the buffer has others than the array.
-    pub convert: Option<Convert<'a>>,
-}
-
-/// The conversion of all elements, or one for each index of the windows along an axis.
-#[derive(Clone, Copy, Debug)]
-pub struct Convert<'a> {
-    /// The axis.
-    pub axis: usize,
-    /// One conversion, or as many as the windows are long along the axis; all of the same types.
-    pub each: &'a [Conversion],
-}
 
 /// A window that needs a damaged chunk.
 #[derive(Debug)]
@@ -97,6 +69,7 @@ struct Group<'a> {
 
 /// The state of a call: its groups, and what went wrong.
 struct Call<'g, 'a> {
+    entries: &'g [Entry<'g>],
     groups: &'g [Group<'a>],
     tolerates: bool,
     tally: Option<Tally<'a>>,
@@ -131,7 +104,8 @@ pub fn read_many(
     let (failures, failed) = (Mutex::default(), Mutex::default());
     let tally = progress.filter(|_| !tolerates);
     let tally = tally.map(|progress| Tally::new(progress, chunks_of_entries(&groups, entries)));
-    let call = Call { groups: &groups, tolerates, tally, failures, failed };
+    let is_reporting = tally.is_some();
+    let call = Call { entries, groups: &groups, tolerates, tally, failures, failed };
     let done = call.read(interrupt);
     // An error of a task has stopped the others, whose errors are only consequences.
     match (locked(&call.failed).take(), done) {
@@ -149,7 +123,24 @@ pub fn read_many(
     for failure in &failures {
         entries[failure.entry].fill(failure.window, None);
     }
+    if !is_reporting {
+        resize(entries, interrupt)?;
+    }
     Ok(failures)
+}
+
+/// Gives the windows of entries their other sizes.
+fn resize(
+    entries: &[Entry<'_>],
+    interrupt: Interrupt<'_>,
+) -> std::result::Result<(), (usize, EngineError)> {
+    for (number, entry) in entries.iter().enumerate() {
+        if entry.resized.is_some() {
+            pool::run(entry.windows(), interrupt, &|window| entry.resize(window))
+                .map_err(|error| (number, error))?;
+        }
+    }
+    Ok(())
 }
 
 /// The number of chunks that each entry needs.
@@ -159,6 +150,10 @@ fn chunks_of_entries(groups: &[Group<'_>], entries: &[Entry<'_>]) -> Vec<AtomicU
         for run in 0..group.runs.len() {
             group.users(group.run(run)).for_each(|entry| *counts[entry].get_mut() += 1);
         }
+    }
+    // What gets another size is complete when it has it.
+    for (count, entry) in counts.iter_mut().zip(entries) {
+        *count.get_mut() += usize::from(entry.resized.is_some() && *count.get_mut() > 0);
     }
     counts
 }
@@ -203,95 +198,14 @@ fn grouped<'a>(
     Ok(groups)
 }
 
-impl Entry<'_> {
-    fn windows(&self) -> usize {
-        self.target.shape().first().copied().unwrap_or(0)
-    }
-
-    /// Whether part of a window lies outside of the array.
-    fn leaves(&self, window: usize) -> bool {
-        let lengths = &self.array.layout.shape;
-        let starts = &self.starts[window * lengths.len()..(window + 1) * lengths.len()];
-        let sizes = self.target.shape()[1..].iter();
-        starts.iter().zip(sizes).zip(lengths).any(|((start, size), length)| {
-            let begin = i128::from(*start as i64);
-            begin < 0 || begin + *size as i128 > i128::from(*length)
-        })
-    }
-
-    /// Fills each window that leaves the array with the padding; the parts inside are read later.
-    fn fill_outside(&self, interrupt: Interrupt<'_>) -> Result<()> {
-        let Some(pad) = self.pad.filter(|_| self.outside == Outside::Skip) else { return Ok(()) };
-        if pad.len() != self.array.layout.item_bytes || self.target.sink().is_some() {
-            let reason = format!("padding of {} bytes does not fit the elements", pad.len());
-            return Err(EngineError::Selection(reason));
-        }
-        let leaving: Vec<usize> =
-            (0..self.windows()).filter(|window| self.leaves(*window)).collect();
-        pool::run(leaving.len(), interrupt, &|number| {
-            self.fill(leaving[number], Some(pad));
-            Ok(())
-        })
-    }
-
-    /// Fills a window with an element; with the fill value of the array if it is `None`.
-    fn fill(&self, window: usize, element: Option<&[u8]>) {
-        if self.target.sink().is_some() {
-            return;
-        }
-        let (shape, strides) = (self.target.shape(), self.target.strides());
-        let dims = shape.iter().zip(strides).skip(1);
-        let dims: Dims =
-            dims.map(|(count, dst)| Dim { count: *count, dst: *dst, src: 0 }).collect();
-        let to = self.target.base().wrapping_offset(offset_of(window, &shape[..1], &strides[..1]));
-        let grid = |dims: &Dims| Grid { dims: dims.clone(), ..Grid::default() };
-        let fill = &self.array.layout.fill;
-        // SAFETY: these are the elements of one window of the target, whose maker vouches for them;
-        // no thread reads chunks to it at this time.
-        unsafe {
-            match (self.convert, element) {
-                (None, Some(element)) => copy::fill(to, grid(&dims), element),
-                (None, None) => fill.put(to, grid(&dims)),
-                (Some(Convert { each: [only], .. }), _) => {
-                    only.fill(to, grid(&dims), element.unwrap_or(fill.number()));
-                }
-                (Some(Convert { axis, each }), _) => {
-                    let mut one = dims.clone();
-                    one[axis].count = 1;
-                    for (index, conversion) in (0..).zip(each) {
-                        let to = to.wrapping_offset(index * dims[axis].dst);
-                        conversion.fill(to, grid(&one), element.unwrap_or(fill.number()));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Refuses a conversion that does not fit the array and the windows.
-    fn check_conversion(&self) -> Result<()> {
-        let Some(Convert { axis, each }) = self.convert else { return Ok(()) };
-        let item = self.array.layout.item_bytes;
-        let length = self.target.shape().get(axis + 1);
-        let fits = self.target.sink().is_none()
-            && each.iter().all(|one| one.source_bytes() == item)
-            && (each.len() == 1 || length == Some(&each.len()));
-        if fits {
-            return Ok(());
-        }
-        Err(EngineError::Selection(format!(
-            "{} conversions of axis {axis} do not fit windows of {length:?} indices along it, or \
-             elements of {item} bytes",
-            each.len()
-        )))
-    }
-}
-
 impl<'a> Group<'a> {
     fn add(&mut self, number: usize, entry: &'a Entry<'_>) -> Result<()> {
-        let Entry { array, starts, outside, ref target, convert, .. } = *entry;
+        let Entry { array, starts, outside, ref target, convert, turns, .. } = *entry;
         array.check_kind(target.sink().is_some())?;
         entry.check_conversion()?;
-        let mut boxes = array.windows(starts, outside, target.shape(), target.strides())?;
+        entry.check_size()?;
+        let (shape, strides) = (target.shape(), target.strides());
+        let mut boxes = array.windows(starts, outside, shape, strides, turns)?;
         let out = self.outs.len();
         boxes.out = u32::try_from(out)
             .map_err(|_| EngineError::Selection("one array has too many entries".into()))?;
@@ -425,7 +339,17 @@ impl Call<'_, '_> {
     /// A chunk was read for the entries with these pieces.
     fn has_read(&self, number: usize, pieces: &[Piece]) -> Result<()> {
         let Some(tally) = &self.tally else { return Ok(()) };
-        let is_complete = tally.read(self.groups[number].users(pieces));
+        let mut is_complete = false;
+        for entry in self.groups[number].users(pieces) {
+            let left = tally.read(entry);
+            if left == 1 && self.entries[entry].resized.is_some() {
+                let windows = 0..self.entries[entry].windows();
+                let done = windows.into_iter().try_for_each(|w| self.entries[entry].resize(w));
+                self.noting(number, done)?;
+                tally.read(entry);
+            }
+            is_complete |= left == usize::from(self.entries[entry].resized.is_some());
+        }
         if is_complete { self.report() } else { Ok(()) }
     }
 

@@ -80,10 +80,9 @@ impl<'a> Tally<'a> {
         Self { progress, pending, first: Mutex::new(0) }
     }
 
-    /// A chunk was read for these entries. Whether an entry is complete by it.
-    pub fn read(&self, entries: impl Iterator<Item = usize>) -> bool {
-        let last = |entry: usize| self.pending[entry].fetch_sub(1, Ordering::AcqRel) == 1;
-        entries.filter(|entry| last(*entry)).count() > 0
+    /// A chunk was read for an entry. How many it still needs.
+    pub fn read(&self, entry: usize) -> usize {
+        self.pending[entry].fetch_sub(1, Ordering::AcqRel) - 1
     }
 
     /// Reports the entries from the first on that need nothing more.
@@ -107,11 +106,11 @@ mod tests {
         let progress = Progress::default();
         let pending = [1, 2, 0, 1].map(AtomicUsize::new).into();
         let tally = Tally::new(&progress, pending);
-        assert!(!tally.read([1].into_iter()));
-        assert!(tally.read([1].into_iter()));
+        assert_eq!(tally.read(1), 1);
+        assert_eq!(tally.read(1), 0);
         tally.report();
         assert_eq!(progress.complete(), 0);
-        assert!(tally.read([0].into_iter()));
+        assert_eq!(tally.read(0), 0);
         tally.report();
         assert_eq!(progress.wait(3, Duration::ZERO), (3, false));
         assert_eq!(progress.wait(4, Duration::from_millis(1)), (3, false));

@@ -13,6 +13,7 @@ use crate::chunk::buffer::{Source, Target, check_shape};
 use crate::error::{EngineError, Result};
 use crate::layout::axes::PerAxis;
 use crate::layout::grid::AxisGrid;
+use crate::memory::turns::Turns;
 use crate::read::chunk_job::ChunkJob;
 use crate::read::cost::Cost;
 use crate::selection::chunk_selection::{ChunkSelection, offset_of};
@@ -73,12 +74,12 @@ impl Axis {
         Self { plans: vec![plan], which: Vec::new() }
     }
 
-    /// One plan for each distinct start.
-    fn each(
-        starts: impl Iterator<Item = u64> + Clone,
-        plan: impl FnMut(u64) -> Result<AxisPlan>,
+    /// One plan for each distinct start, and its turn if there is one.
+    fn each<S: Copy + Ord>(
+        starts: impl Iterator<Item = S> + Clone,
+        plan: impl FnMut(S) -> Result<AxisPlan>,
     ) -> Result<Self> {
-        let mut known: Vec<u64> = collected(starts.clone())?;
+        let mut known: Vec<S> = collected(starts.clone())?;
         known.sort_unstable();
         known.dedup();
         if u32::try_from(known.len()).is_err() {
@@ -156,7 +157,7 @@ impl ArrayIO {
         target: Target<'_>,
         interrupt: Interrupt<'_>,
     ) -> Result<()> {
-        let boxes = self.windows(starts, outside, target.shape(), target.strides())?;
+        let boxes = self.windows(starts, outside, target.shape(), target.strides(), None)?;
         let pieces = self.pieces(&boxes)?;
         self.read_pieces(&boxes, &pieces, target, interrupt)
     }
@@ -235,13 +236,14 @@ impl ArrayIO {
         ChunkJob { coords: self.coords_of(run[0].0), selected: selected.collect() }
     }
 
-    /// The windows of a buffer of shape `(N, *shape)`.
+    /// The windows of a buffer of shape `(N, *shape)`, turned as `turns` says.
     pub(crate) fn windows<'a>(
         &self,
         starts: &[u64],
         outside: Outside,
         target: &'a [usize],
         strides: &'a [isize],
+        turns: Option<Turns<'_>>,
     ) -> Result<Boxes<'a>> {
         let lengths = &self.layout.shape;
         let axes = lengths.len();
@@ -254,11 +256,21 @@ impl ArrayIO {
                 starts.len()
             )));
         }
+        turns.map_or(Ok(()), |turns| turns.check(*windows, shape))?;
         let along = |axis: usize| {
             let (length, chunk) = (lengths[axis], &self.layout.grid[axis]);
-            let (count, stride) = (shape[axis] as u64, strides[axis + 1]);
-            Axis::each(starts.iter().copied().skip(axis).step_by(axes), |start| {
-                plan_window(axis, length, chunk, (start, count), outside, stride)
+            let count = shape[axis] as u64;
+            let starts = starts.iter().copied().skip(axis).step_by(axes);
+            let plan =
+                |start, stride| plan_window(axis, length, chunk, (start, count), outside, stride);
+            let Some(turns) = turns else {
+                return Axis::each(starts, |start| plan(start, strides[axis + 1]));
+            };
+            Axis::each(starts.zip(turns.along(axis, axes)), |(start, turn)| {
+                let (begin, stride) = turn.place(shape, &strides[1..]);
+                let mut turned = plan(start, stride)?;
+                shift(&mut turned, begin);
+                Ok(turned)
             })
         };
         let axes = (0..axes).map(along).collect::<Result<_>>()?;

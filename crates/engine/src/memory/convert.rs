@@ -1,9 +1,11 @@
-//! Copies that convert the numbers of a decoded chunk to floats.
+//! Copies that convert the numbers of a decoded chunk.
 //!
 //! An element becomes `value * scale + offset`, clipped, with another value for NaN, computed in
-//! double precision and rounded once to the type of the buffer. Types of one byte are looked up in
-//! a table. All others are computed by a loop for each pair of types, which the compiler vectorizes;
-//! on x86-64 there is a second version of each for AVX2.
+//! double precision and rounded once to the type of the buffer: to the nearest integer, ties to the
+//! even one, and to the nearest limit beyond the integers of the type. Integers of 64 bits are not
+//! made doubles where they only become other integers. Types of one byte are looked up in a table.
+//! All others are computed by a loop for each pair of types, which the compiler vectorizes; on
+//! x86-64 there is a second version of each for AVX2.
 
 use crate::memory::copy::normalize;
 use crate::memory::floats::{bfloat_of, half_of, of_bfloat, of_half};
@@ -89,6 +91,12 @@ pub struct Formula {
 }
 
 impl Formula {
+    /// Whether each number but NaN stays what it is.
+    fn changes_nothing(&self) -> bool {
+        (self.scale, self.offset) == (1.0, 0.0)
+            && (self.low, self.high) == (f64::NEG_INFINITY, f64::INFINITY)
+    }
+
     #[inline(always)]
     fn apply(&self, value: f64) -> f64 {
         let value = value * self.scale + self.offset;
@@ -113,7 +121,7 @@ type Row = unsafe fn(*mut u8, *const u8, usize, Steps, &Formula);
 #[derive(Debug)]
 pub struct Conversion {
     source: Number,
-    target: Float,
+    target: Number,
     formula: Formula,
     row: Row,
     /// The results for the 256 values of a type of one byte.
@@ -122,6 +130,7 @@ pub struct Conversion {
 
 #[derive(Debug)]
 enum Table {
+    One(Box<[u8; 256]>),
     Two(Box<[u16; 256]>),
     Four(Box<[u32; 256]>),
     Eight(Box<[u64; 256]>),
@@ -130,8 +139,9 @@ enum Table {
 impl Conversion {
     /// `swapped` says that stored numbers have the other byte order than this machine.
     #[must_use]
-    pub fn new(source: Number, swapped: bool, target: Float, formula: Formula) -> Self {
-        let row = row_of(source, swapped, target);
+    pub fn new(source: Number, swapped: bool, target: Number, formula: Formula) -> Self {
+        let exact = formula.changes_nothing().then(|| exact_row_of(source, swapped, target));
+        let row = exact.flatten().unwrap_or_else(|| row_of(source, swapped, target));
         let mut made = Self { source, target, formula, row, table: None };
         if source.bytes() == 1 {
             made.table = Some(made.tabulated());
@@ -153,12 +163,14 @@ impl Conversion {
 
     fn tabulated(&self) -> Table {
         let mut table = match self.target.bytes() {
+            1 => Table::One(Box::new([0; 256])),
             2 => Table::Two(Box::new([0; 256])),
             4 => Table::Four(Box::new([0; 256])),
             _ => Table::Eight(Box::new([0; 256])),
         };
         let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
         let to = match &mut table {
+            Table::One(entries) => entries.as_mut_ptr().cast(),
             Table::Two(entries) => entries.as_mut_ptr().cast(),
             Table::Four(entries) => entries.as_mut_ptr().cast(),
             Table::Eight(entries) => entries.as_mut_ptr().cast(),
@@ -223,6 +235,7 @@ impl Conversion {
         unsafe {
             match &self.table {
                 None => (self.row)(dst, src, count, steps, &self.formula),
+                Some(Table::One(table)) => look_up(dst, src, count, steps, table),
                 Some(Table::Two(table)) => look_up(dst, src, count, steps, table),
                 Some(Table::Four(table)) => look_up(dst, src, count, steps, table),
                 Some(Table::Eight(table)) => look_up(dst, src, count, steps, table),
@@ -337,6 +350,52 @@ impl Save for f64 {
     }
 }
 
+/// An integer of the buffer.
+trait SaveInteger: Copy {
+    /// The nearest one.
+    fn of_integer(value: i128) -> Self;
+}
+
+macro_rules! integers {
+    ($($name:ty),*) => {$(
+        impl Save for $name {
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                // Beyond the limits a cast gives the nearest one; 0 for NaN.
+                value.round_ties_even() as Self
+            }
+        }
+        impl SaveInteger for $name {
+            #[inline(always)]
+            fn of_integer(value: i128) -> Self {
+                value.clamp(i128::from(Self::MIN), i128::from(Self::MAX)) as Self
+            }
+        }
+    )*};
+}
+
+integers! { u8, i8, u16, i16, u32, i32, u64, i64 }
+
+unsafe fn exact<D: SaveInteger, const SIGNED: bool, const SWAPPED: bool>(
+    mut dst: *mut u8,
+    mut src: *const u8,
+    count: usize,
+    steps: Steps,
+    _: &Formula,
+) {
+    for _ in 0..count {
+        // SAFETY: both pointers are those of an element, which the caller vouches for.
+        unsafe {
+            let bits = src.cast::<u64>().read_unaligned();
+            let bits = if SWAPPED { bits.swap_bytes() } else { bits };
+            let value = if SIGNED { i128::from(bits as i64) } else { i128::from(bits) };
+            dst.cast::<D>().write_unaligned(D::of_integer(value));
+        }
+        dst = dst.wrapping_offset(steps.dst);
+        src = src.wrapping_offset(steps.src);
+    }
+}
+
 #[inline(always)]
 unsafe fn convert<S: Load, D: Save, const SWAPPED: bool>(
     mut dst: *mut u8,
@@ -391,13 +450,46 @@ unsafe fn wide<S: Load, D: Save>(
     unsafe { convert::<S, D, false>(dst, src, count, steps, formula) }
 }
 
-fn row_of(source: Number, swapped: bool, target: Float) -> Row {
+fn row_of(source: Number, swapped: bool, target: Number) -> Row {
     match target {
-        Float::F16 => row_to::<HalfBits>(source, swapped),
-        Float::BF16 => row_to::<BfloatBits>(source, swapped),
-        Float::F32 => row_to::<f32>(source, swapped),
-        Float::F64 => row_to::<f64>(source, swapped),
+        Number::Bool | Number::U8 => row_to::<u8>(source, swapped),
+        Number::I8 => row_to::<i8>(source, swapped),
+        Number::U16 => row_to::<u16>(source, swapped),
+        Number::I16 => row_to::<i16>(source, swapped),
+        Number::U32 => row_to::<u32>(source, swapped),
+        Number::I32 => row_to::<i32>(source, swapped),
+        Number::U64 => row_to::<u64>(source, swapped),
+        Number::I64 => row_to::<i64>(source, swapped),
+        Number::Float(Float::F16) => row_to::<HalfBits>(source, swapped),
+        Number::Float(Float::BF16) => row_to::<BfloatBits>(source, swapped),
+        Number::Float(Float::F32) => row_to::<f32>(source, swapped),
+        Number::Float(Float::F64) => row_to::<f64>(source, swapped),
     }
+}
+
+/// How integers of 64 bits, some of which no double has, become other integers.
+fn exact_row_of(source: Number, swapped: bool, target: Number) -> Option<Row> {
+    match (source, swapped) {
+        (Number::U64, false) => exact_row_to::<false, false>(target),
+        (Number::U64, true) => exact_row_to::<false, true>(target),
+        (Number::I64, false) => exact_row_to::<true, false>(target),
+        (Number::I64, true) => exact_row_to::<true, true>(target),
+        _ => None,
+    }
+}
+
+fn exact_row_to<const SIGNED: bool, const SWAPPED: bool>(target: Number) -> Option<Row> {
+    Some(match target {
+        Number::Bool | Number::Float(_) => return None,
+        Number::U8 => exact::<u8, SIGNED, SWAPPED>,
+        Number::I8 => exact::<i8, SIGNED, SWAPPED>,
+        Number::U16 => exact::<u16, SIGNED, SWAPPED>,
+        Number::I16 => exact::<i16, SIGNED, SWAPPED>,
+        Number::U32 => exact::<u32, SIGNED, SWAPPED>,
+        Number::I32 => exact::<i32, SIGNED, SWAPPED>,
+        Number::U64 => exact::<u64, SIGNED, SWAPPED>,
+        Number::I64 => exact::<i64, SIGNED, SWAPPED>,
+    })
 }
 
 fn row_to<D: Save>(source: Number, swapped: bool) -> Row {

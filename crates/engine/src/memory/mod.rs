@@ -6,5 +6,7 @@ pub(crate) mod copy;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod copy_nontemporal;
 pub(crate) mod floats;
+pub(crate) mod resampling;
 pub(crate) mod results;
 pub(crate) mod strides;
+pub(crate) mod turns;

@@ -234,7 +234,10 @@ class Clips(Divisible):
             shape = (*rest[:axis], self._frames, *rest[axis:])
             order = (0, 1 + axis, *(1 + i for i in range(len(sample)) if i != axis))
         channel = column.channel + 1 if column.channel == axis and each == 1 else column.channel
-        return replace(column, sample=sample, shape=shape, order=order, channel=channel)
+        sampled = (axis, *(i for i in range(len(column.window)) if i != axis))
+        return replace(
+            column, sample=sample, shape=shape, order=order, channel=channel, sampled=sampled
+        )
 
     # What a dataset defines
 
@@ -285,7 +288,10 @@ class Clips(Divisible):
             high = self._highs[episodes][:, None]
             frames = np.where(frames < 0, high - 1, frames)
             extras.update(self._labels(groups, frames))
-        return Draws(visits, groups if many else None, corners, starts, extras)
+        draws = Draws(visits, groups if many else None, corners, starts, extras)
+        if self._augmentation is not None:
+            self._augmentation.add(draws)
+        return draws
 
     def _frames_of(self, items: Ints) -> tuple[Ints, Ints]:
         episodes = np.searchsorted(self._episode_ends, items, "right") - 1

@@ -36,7 +36,7 @@ __all__ = ["Dataset", "Draws", "digest_of"]
 class Draws:
     """The windows of some items: what a batch needs beside memory. A slice is a batch's part."""
 
-    __slots__ = ("corners", "extras", "groups", "starts", "visits")
+    __slots__ = ("corners", "extras", "groups", "starts", "turns", "visits")
 
     # Only a mix sets it: rows and windows of each of its datasets.
     parts: list[tuple[Ints, Draws]]
@@ -48,8 +48,11 @@ class Draws:
         corners: Ints,
         starts: list[Ints],
         extras: dict[str, Any],
+        turns: list[Any] | None = None,
     ) -> None:
         self.visits = visits
+        # How the windows of each column lie in a batch; None where as they are stored.
+        self.turns = turns
         # None where the dataset has one group.
         self.groups, self.corners, self.starts, self.extras = groups, corners, starts, extras
 
@@ -63,6 +66,7 @@ class Draws:
             self.corners[part],
             [starts[part] for starts in self.starts],
             {name: value[part] for name, value in self.extras.items()},
+            self.turns and [None if turns is None else turns[part] for turns in self.turns],
         )
 
 
@@ -183,6 +187,9 @@ class Dataset(ABC):
         total = 0
         for column in self._shown():
             total += math.prod(column.shape) * column.dtype.itemsize
+            if column.resizing is not None:
+                # Windows have their stored size first.
+                total += math.prod(column.window) * column.dtype.itemsize
         return max(1, total)
 
     def _most_bytes(self, count: int) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
 from zarrix.ml._datasets.table import Table
 from zarrix.ml._datasets.windows import Windowed
+from zarrix.ml._order.cell import Cell
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
@@ -101,6 +102,10 @@ class Subset(Dataset):
     def join(self, table: Table) -> Subset:
         """The part with the columns of a table of the whole dataset, as `Rows.join`."""
         return self._with(_base=self._base.join(table))
+
+    def augment(self, *steps: Any) -> Subset:
+        """The part with samples that are resized, flipped and rotated, as `Rows.augment`."""
+        return self._with(_base=self._base.augment(*steps), _cell=Cell())
 
     def table(self) -> dict[str, Any]:
         """What is known of each item without reading, as `Rows.table`."""

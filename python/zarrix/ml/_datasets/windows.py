@@ -11,8 +11,10 @@ import numpy as np
 from zarrix._array.access import metadata_of
 from zarrix._array.array import Array
 from zarrix._runtime.signatures import check_keywords
+from zarrix.ml._datasets.augment import Augmentation, Flip, Resize, Rot90, augmented
 from zarrix.ml._datasets.dataset import Dataset, Draws, digest_of
 from zarrix.ml._datasets.table import Table
+from zarrix.ml._order.cell import Cell
 from zarrix.ml._order.random import Ints
 from zarrix.ml._order.visits import Visits
 from zarrix.ml._reading.batch import Batch
@@ -36,6 +38,10 @@ class Windowed(Dataset):
     _border = "inside"
     _pad_value: Any = None
     _tables: tuple[Table, ...] = ()
+    # The steps of `augment`, their turns, and what determines samples of them.
+    _steps: tuple[Any, ...] = ()
+    _augmentation: Augmentation | None = None
+    _augmented_by: Any = None
     # The options of the constructor, by which a dataset of other fields is made.
     _given: dict[str, Any]
 
@@ -117,7 +123,11 @@ class Windowed(Dataset):
             axis = self._axis
             frames = np.zeros_like(groups) if axis is None else corners[:, axis]
             extras.update(self._labels(groups, frames))
-        return Draws(visits, groups if len(self._groups) > 1 else None, corners, starts, extras)
+        own_groups = groups if len(self._groups) > 1 else None
+        draws = Draws(visits, own_groups, corners, starts, extras)
+        if self._augmentation is not None:
+            self._augmentation.add(draws)
+        return draws
 
     def _labels(self, groups: Ints, frames: Ints) -> dict[str, Any]:
         """The columns of the tables for samples of these groups, which have these frames."""
@@ -249,6 +259,7 @@ class Windowed(Dataset):
             out = out.transpose(column.order)
         every = draws.starts[number]
         each, axes = every.shape[1:]
+        turns = None if draws.turns is None else draws.turns[number]
         # In a batch that a mix shares among layouts, the windows of a sample may be apart.
         together = each == 1 or out.strides[0] == out.shape[1] * out.strides[1]
         for begin, end in runs:
@@ -260,8 +271,14 @@ class Windowed(Dataset):
             for target, at, count in targets:
                 # Not by -1: samples may have no elements, and fields no axes.
                 windows = (end - begin) * count
-                views, at = target.reshape(windows, *window), at.reshape(windows, axes)
-                entries.append(Entry(source, at, window, views, self._border, column, first, count))
+                views, at = target.reshape(windows, *column.landing), at.reshape(windows, axes)
+                entry = Entry(source, at, window, views, self._border, column, first, count)
+                if turns is not None or column.resizing is not None:
+                    # Contiguous for the engine, with a row for each window.
+                    rows_of = None if turns is None else np.repeat(turns[begin:end], count, axis=0)
+                    size = None if column.resizing is None else (window, *column.resizing)
+                    entry = entry._replace(way=(rows_of, size))
+                entries.append(entry)
 
     def _allocated(self, column: Column) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         """The shape of a sample in memory, and the axes of a batch in another order, if it is."""
@@ -301,6 +318,7 @@ class Windowed(Dataset):
                 else None
             ),
             **({"tables": [table._identity() for table in self._tables]} if self._tables else {}),
+            **({"augment": self._augmented_by} if self._steps else {}),
             **self._spec(),
         }
 
@@ -324,7 +342,64 @@ class Windowed(Dataset):
     def _reduced(self, factor: int) -> Self:
         make: Any = type(self)
         made: Self = make(reduced_fields(self._groups, factor), **self._given)
-        return made._with(_tables=self._tables)
+        made = made._with(_tables=self._tables)
+        return made.augment(*self._steps) if self._steps else made
+
+    def augment(self, *steps: Flip | Rot90 | Resize) -> Self:
+        """The dataset with samples that are resized, flipped and rotated as they are read.
+
+        A `Resize` comes first; the others follow in their order. What is drawn for a sample depends
+        on seed, epoch and item alone, and is the same for all of its fields that have the
+        dimensions. Batches say it: ``flips``, of shape (samples, number of `Flip`), and ``turns``,
+        quarter turns of shape (samples, number of `Rot90`). ``start`` and ``inside`` are those of
+        the stored window.
+
+        Parameters
+        ----------
+        *steps : Flip, Rot90 or Resize
+
+        Returns
+        -------
+        dataset
+            Of the same kind. The one that is augmented is not changed.
+
+        Raises
+        ------
+        ValueError
+            No field has a dimension, samples have one index along it, or it is augmented already.
+
+        Examples
+        --------
+        >>> import numpy as np, zarrix as zarr
+        >>> from zarrix import ml
+        >>> z = zarr.array(np.arange(32).reshape(2, 4, 4))
+        >>> crops = ml.Crops({"x": z}, dims="tyx", size={"y": 2, "x": 2})
+        >>> batch = next(iter(ml.Loader(crops.augment(ml.Flip("x"), ml.Rot90("yx")), 2)))
+        >>> batch["x"].shape, batch["flips"].shape, batch["turns"].shape
+        ((2, 2, 2), (2, 1), (2, 1))
+        """
+        if self._layout is not None:
+            raise ValueError("samples that differ in length are not augmented: use transform=")
+        if self._steps:
+            raise ValueError("this dataset is augmented already: pass all steps at once")
+        names = {"flips", "turns"} & {
+            *(column.name for column in self._columns),
+            *(name for table in self._tables for name in table.columns),
+        }
+        if names:
+            raise ValueError(f"a batch has an entry {min(names)!r} of its own: rename the field")
+        columns, augmentation, identity = augmented(self._columns, steps)
+        dims = {dim for step in steps for dim in step.dims}
+        for column, field in zip(self._columns, self._groups[0].values(), strict=True):
+            if isinstance(field.array, CSR) and dims & set(column.dims):
+                raise ValueError(f"field {column.name!r} is a sparse matrix, and is not augmented")
+        return self._with(
+            _columns=columns,
+            _steps=steps,
+            _augmentation=augmentation,
+            _augmented_by=identity,
+            _cell=Cell(),
+        )
 
 
 def _apart(out: Any, starts: Ints) -> list[tuple[Any, Ints, int]]:

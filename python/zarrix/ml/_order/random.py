@@ -22,7 +22,19 @@ Words = npt.NDArray[np.uint64]
 TAGS = {
     name: number
     for number, name in enumerate(
-        ("item", "block", "window", "draw", "mix", "source", "corner", "replace", "split", "batch")
+        (
+            "item",
+            "block",
+            "window",
+            "draw",
+            "mix",
+            "source",
+            "corner",
+            "replace",
+            "split",
+            "batch",
+            "augment",
+        )
     )
 }
 

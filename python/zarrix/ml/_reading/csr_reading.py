@@ -84,7 +84,7 @@ class _Part:
         """How many ranges are read of each member."""
         return len(self._begins)
 
-    def native(self) -> Iterator[tuple[Any, Any, Any, str, None, None]]:
+    def native(self) -> Iterator[tuple[Any, Any, Any, str, None, None, None]]:
         """What the engine is given: for each range that of values, then that of columns."""
         data, indices = self._matrix._members
         values, columns = (current_snapshot(member).io for member in (data, indices))
@@ -93,8 +93,8 @@ class _Part:
         sizes = (self._ends - self._begins).tolist()
         for start, first, size in zip(starts, firsts, sizes, strict=True):
             part = slice(first, first + size)
-            yield values, start, self._values[None, part], "inside", None, None
-            yield columns, start, self._columns[None, part], "inside", None, None
+            yield values, start, self._values[None, part], "inside", None, None, None
+            yield columns, start, self._columns[None, part], "inside", None, None, None
 
     def fail(self, number: int) -> Ints:
         """Make the elements of a range 0; the samples that it has."""

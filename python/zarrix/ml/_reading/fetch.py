@@ -55,6 +55,8 @@ class Entry(NamedTuple):
     column: Column
     first: int
     per_sample: int
+    # How the engine brings windows to the out, if not as they are: turns, and size.
+    way: tuple[Any, Any] | None = None
 
 
 class Damage(NamedTuple):
@@ -162,15 +164,15 @@ def fetch(
     # Those of staged arrays, by their place among the native ones.
     parts: dict[int, Part] = {}
     for number, entry in enumerate(entries):
-        array, padding, conversion, shape, dtype, is_native, staged = entry.source
+        array, padding, convert, shape, dtype, is_native, staged = entry.source
         if is_native:
-            snapshot = current_snapshot(array)
+            current = current_snapshot(array)
             # The shape and dtype of a native entry, without a call for each.
-            metadata = snapshot.metadata
+            metadata = current.metadata
             if metadata.shape != shape or metadata.dtype != dtype:
                 _check_changed(entry)
             padding = padding if entry.border == "pad" else None
-            whole = (snapshot.io, entry.starts, entry.out, entry.border, padding, conversion)
+            whole = (current.io, entry.starts, entry.out, entry.border, padding, convert, entry.way)
             if staged is None or metadata is not staged.metadata:
                 native.append(whole)
                 numbers.append(number)
@@ -207,10 +209,28 @@ def _read_outside(
     threads: int,
 ) -> None:
     """Fill the out of an entry whose array the engine does not read."""
-    if isinstance(entry.source.array, Files):
+    if (way := entry.way) is not None:
+        values = np.empty((len(entry.starts), *entry.window), entry.out.dtype)
+        _read_outside(entry._replace(out=values, way=None), number, cancel, tolerate, threads)
+        _bring(values, entry.out, way)
+    elif isinstance(entry.source.array, Files):
         _read_files(entry, number, tolerate, threads)
     else:
         _read_alone(entry, cancel)
+
+
+def _bring(values: Any, out: Any, way: tuple[Any, Any]) -> None:
+    """Bring windows to the out, as the engine does on the way."""
+    turns, size = way
+    if size is not None:
+        _engine.resize_windows(values, out, turns, size)
+        return
+    axes = values.ndim - 1
+    for window, target, codes in zip(values, out, turns, strict=True):
+        # The axis of the window that each axis of the target is.
+        order = np.argsort(codes // 2)
+        mirrored = tuple(int(codes[axis]) // 2 for axis in range(axes) if codes[axis] % 2)
+        target[...] = np.flip(window.transpose(tuple(order.tolist())), mirrored)
 
 
 def _check_changed(entry: Entry) -> None:
@@ -330,6 +350,13 @@ def _folded(index: Ints, length: int, border: str) -> Ints:
 
 
 def _convert(raw: Any, column: Column, out: Any) -> None:
+    if column.dtype.kind in "iu" and raw.dtype.kind in "iub" and _keeps(column):
+        limits = np.iinfo(column.dtype)
+        # Integers of 64 bits stay exact; limits beyond the dtype itself are none.
+        own = np.iinfo(raw.dtype) if raw.dtype.kind != "b" else np.iinfo("u1")
+        low, high = max(limits.min, own.min), min(limits.max, own.max)
+        out[...] = raw if raw.dtype.kind == "b" else np.clip(raw, low, high)
+        return
     shape = [-1 if axis == column.channel else 1 for axis in range(raw.ndim - 1)]
     shape = shape if column.scale.ndim else []
     values = raw * column.scale.reshape(shape) + column.offset.reshape(shape)
@@ -340,5 +367,23 @@ def _convert(raw: Any, column: Column, out: Any) -> None:
     if column.target == "bfloat16":
         bits = values.astype(np.float32).view(np.uint32)
         out[...] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    elif column.dtype.kind in "iu":
+        _round(values, out)
     else:
         out[...] = values
+
+
+def _keeps(column: Column) -> bool:
+    """Whether a conversion changes no number that both types have."""
+    is_plain = (column.scale == 1).all() and (column.offset == 0).all()
+    return bool(is_plain) and column.clip is None
+
+
+def _round(values: Any, out: Any) -> None:
+    """Store the nearest integers that the dtype has."""
+    limits = np.iinfo(out.dtype)
+    rounded = np.rint(np.asarray(values, np.float64))
+    # The float of the highest integer of 64 bits is one more than it.
+    is_high, is_low = rounded >= float(limits.max), rounded <= float(limits.min)
+    out[...] = np.where(is_high | is_low, 0, rounded).astype(out.dtype)
+    out[is_high], out[is_low] = limits.max, limits.min

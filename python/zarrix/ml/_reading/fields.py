@@ -38,22 +38,31 @@ __all__ = [
     "required_names",
 ]
 
-_TARGETS = ("float16", "bfloat16", "float32")
+_FLOATS = ("float16", "bfloat16", "float32")
+_INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
+_TARGETS = (*_FLOATS, *_INTEGERS)
+_SHORT = {
+    "f2": "float16",
+    "f4": "float32",
+    "bf16": "bfloat16",
+    **{np.dtype(name).str[1:]: name for name in _INTEGERS},
+}
 
 
 class Field:
     """An array as one entry of each sample, with what happens to its values.
 
     Without options values arrive as they are stored. With ``dtype`` each becomes
-    ``value * scale + offset``, then ``(value - mean) / std``, limited to ``clip``.
+    ``value * scale + offset``, then ``(value - mean) / std``, limited to ``clip``. Integers are
+    rounded to the nearest one, ties to the even one; beyond those of the dtype, the nearest of it.
 
     Parameters
     ----------
     array : Array, ndarray, CSR or Files
     dims : str or sequence of str, optional
         Names of the axes, such as "tcyx"; those of the array or of the dataset when omitted.
-    dtype : {"float16", "bfloat16", "float32"}, optional
-        What values are converted to.
+    dtype : {"float16", "bfloat16", "float32"} or an integer dtype, optional
+        What values are converted to. Floats become integers with a number for ``nan``.
     scale, offset, mean, std : float or sequence of float, optional
         A sequence has a value for each index of the first axis of a sample, such as a channel.
     clip : (float, float), optional
@@ -121,6 +130,8 @@ class Field:
             raise ValueError(f"nan={nan!r}: values of {array.dtype} are never NaN")
         if name is not None and np.dtype(array.dtype).kind not in "iufb":
             raise ValueError(f"values of {array.dtype} are not converted to {name}")
+        if name in _INTEGERS and np.dtype(array.dtype).kind == "f" and fills is None:
+            raise ValueError(f"values of {array.dtype} become {name} with a number for NaN: nan=")
         self.array: Any = array
         self.dims = None if dims is None else tuple(dims)
         self.dtype = name
@@ -154,7 +165,9 @@ def _hint(array: Any) -> str:
 def _target(dtype: Any) -> str:
     name = dtype if isinstance(dtype, str) else str(getattr(dtype, "__name__", dtype))
     name = name.removeprefix("torch.")
-    name = {"f2": "float16", "f4": "float32", "bf16": "bfloat16"}.get(name.lstrip("<=|"), name)
+    short = name.lstrip("<=|")
+    if short in _SHORT:
+        name = _SHORT[short]
     if name not in _TARGETS:
         raise ValueError(
             f"dtype={dtype!r}; values are converted to one of {', '.join(_TARGETS)}"
@@ -197,6 +210,13 @@ class Column:
         The axis of the window that is the first one of a sample, along which a scale may differ.
     order : tuple of int, or None
         The axes of a batch in the order of ``sample``, if the layout is another one.
+    sampled : tuple of int
+        The axis of the window that each axis of ``sample`` is; time comes first if it has a window
+        for each frame.
+    landing : tuple of int
+        The shape of a window in a batch.
+    resizing : (str, str), or None
+        How windows get that shape, and the type of their elements.
     """
 
     name: str
@@ -216,6 +236,9 @@ class Column:
     offset: npt.NDArray[np.float64]
     clip: tuple[float, float] | None
     nan: NanRule
+    sampled: tuple[int, ...]
+    landing: tuple[int, ...]
+    resizing: tuple[str, str] | None = None
 
     def identity(self) -> dict[str, Any]:
         """All that determines an entry of a sample, in terms of JSON; names of axes do not."""
@@ -224,7 +247,8 @@ class Column:
             value = getattr(self, attribute.name)
             if isinstance(value, np.ndarray):
                 value = value.tolist()
-            if attribute.name != "dims":
+            # Sizes that others become, and their methods, are those of a dataset.
+            if attribute.name not in ("dims", "sampled", "landing", "resizing"):
                 values[attribute.name] = str(value) if isinstance(value, np.dtype) else value
         return values
 
@@ -388,6 +412,8 @@ def _column(
         offset=field.offset,
         clip=field.clip,
         nan=field.nan,
+        sampled=tuple(sampled),
+        landing=tuple(window),
     )
 
 

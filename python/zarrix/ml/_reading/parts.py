@@ -32,20 +32,41 @@ class Part(NamedTuple):
     out: Any
     #: Border, padding and conversion.
     rest: tuple[Any, ...]
+    #: Turns of windows, and their size before they get another one.
+    way: tuple[Any, Any] | None
     source: _engine.ArrayIO
     staged: StagedArray | None
 
     def native(self) -> tuple[Any, ...]:
-        return self.io, self.starts, self.out, *self.rest
+        return self.io, self.starts, self.out, *self.rest, self.way
+
+    def some(self, begin: int, end: int) -> Part:
+        """The part with some of its windows."""
+        way = self.way
+        if way is not None and way[0] is not None:
+            way = way[0][begin:end], way[1]
+        return self._replace(starts=self.starts[begin:end], out=self.out[begin:end], way=way)
+
+    @property
+    def window(self) -> tuple[int, ...]:
+        """The shape of a window in the array."""
+        return window_of(self.out, self.way)
 
     def note_damage(self, window: int) -> None:
         """Let the stage drop what it has of a window."""
         if self.staged is not None:
             starts = self.starts[window : window + 1]
-            self.staged.damaged(units_of(self.staged, starts, self.out.shape[1:])[0])
+            self.staged.damaged(units_of(self.staged, starts, self.window)[0])
 
     def from_source(self) -> tuple[Any, ...]:
-        return self.source, self.starts, self.out, *self.rest
+        return self.source, self.starts, self.out, *self.rest, self.way
+
+
+def window_of(out: Any, way: tuple[Any, Any] | None) -> tuple[int, ...]:
+    """The shape of the windows of an array that fill a buffer."""
+    if way is None or way[1] is None:
+        return tuple(out.shape[1:])
+    return tuple(way[1][0])
 
 
 def parts_of(
@@ -54,11 +75,12 @@ def parts_of(
     """An entry in parts: from the stage what it has, where it can be staged now, or else from the
     source.
     """
-    source, starts, out, *rest = whole
-    alone = [Part(entry, 0, source, starts, out, tuple(rest), source, None)]
+    source, starts, out, *rest, way = whole
+    alone = [Part(entry, 0, source, starts, out, tuple(rest), way, source, None)]
     if not len(starts):
         return alone
-    units, owners = units_of(staged, starts, out.shape[1:])
+    window = alone[0].window
+    units, owners = units_of(staged, starts, window)
     if units is None:
         return alone
     try:
@@ -69,7 +91,7 @@ def parts_of(
         return alone
     of_windows = _of_windows(layers, owners)
     if rest[0] == "reflect":
-        ends = starts + np.array(out.shape[1:], np.int64)
+        ends = starts + np.array(window, np.int64)
         is_leaving = (starts < 0) | (ends > np.array(staged.metadata.shape))
         of_windows[is_leaving.any(axis=1)] = SOURCE
     changes = np.flatnonzero(of_windows[1:] != of_windows[:-1]) + 1
@@ -78,8 +100,8 @@ def parts_of(
         layer = int(of_windows[begin])
         is_staged = layer != SOURCE
         io = staged.io(layer) if is_staged else source
-        part = alone[0]._replace(first=begin, io=io, starts=starts[begin:end], out=out[begin:end])
-        parts.append(part._replace(staged=staged if is_staged else None))
+        part = alone[0].some(begin, end)
+        parts.append(part._replace(first=begin, io=io, staged=staged if is_staged else None))
         staged.windows += (end - begin) * is_staged
     return parts
 
@@ -146,10 +168,7 @@ def read_parts(
             continue
         part = parts[place]
         part.note_damage(window)
-        alone = part._replace(
-            starts=part.starts[window : window + 1], out=part.out[window : window + 1]
-        )
-        again.append((place, window, alone.from_source()))
+        again.append((place, window, part.some(window, window + 1).from_source()))
     if found and not tolerate:
         raise found[0][3]
     if again:

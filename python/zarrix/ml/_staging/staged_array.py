@@ -243,7 +243,7 @@ class StagedArray:
         starts = np.array([self.coordinates(unit) for _, unit, _, _ in group], np.int64) * shape
         values = np.empty((len(group), *self.layout.unit), self.metadata.dtype)
         padding = fill_element(self.metadata.dtype, self.metadata.fill_value).tobytes()
-        native: Any = (io_of(self._array), starts, values, "pad", padding, None)
+        native: Any = (io_of(self._array), starts, values, "pad", padding, None, None)
         failures = _engine.read_many([native], tolerate=True, cancel=cancel, threads=threads)
         failed = {window for _, window, _, _ in failures}
         tags: dict[str, str | None] = {}
