@@ -136,8 +136,7 @@ def copy_store(
         left = _announce(pairs, set(there), logged)
         tell = phase(progress, "keys")
         moved = 0 if dry_run else sum(_copy_all(source, dest, left, workers, tell, locks))
-        if not dry_run:
-            _tell_groups_above(dest, dest_prefix.rstrip("/"), left)
+        _tell_groups_above(dest, dest_prefix.rstrip("/"), [] if dry_run else left)
         counts = Counts(len(left), len(there), moved)
         logged.summary(dry_run, counts)
     return counts.as_tuple()
