@@ -105,6 +105,17 @@ def with_path(function: Callable[..., Any], **options: Any) -> Callable[[str, st
     return lambda source, dest: function(source, dest, **options)
 
 
+def build_index(source: str, dest: str) -> None:
+    root = zarr.open_group({}, mode="w")
+    root["a"] = VALUES
+    zarr.consolidate_metadata(root.store)
+    zarr.build_index(root.store, index=dest)
+
+
+def is_index(path: str) -> Any:
+    return sorted(opened(path)) == ["blocks", "groups"]
+
+
 def creates(function: Callable[..., Any], *args: Any, **options: Any) -> Callable[[str, str], Any]:
     return lambda source, dest: function(*args, store=dest, overwrite=True, **options)
 
@@ -176,6 +187,7 @@ FUNCTIONS: dict[str, Row] = {
     "copy_all": Row(copy_all, member("b")),
     "copy_store": Row(with_path(zarr.copy_store, if_exists="replace"), whole),
     "sync_store": Row(with_path(zarr.sync_store, delete=True), whole),
+    "build_index": Row(build_index, is_index),
     "save": Row(lambda source, dest: zarr.save(dest, zarr.open(source)), whole),
     "save_array": Row(lambda source, dest: zarr.save_array(dest, zarr.open(source)), whole),
     "save_group": Row(lambda source, dest: zarr.save_group(dest, v=zarr.open(source)), member("v")),
@@ -314,7 +326,7 @@ WITHOUT: dict[str, str] = {
         """
         load open_consolidated open_file storage.contains_array storage.contains_group
         storage.getsize storage.listdir
-        storage.normalize_store_arg dask.from_array digests verify diff
+        storage.normalize_store_arg dask.from_array digests verify diff open_indexed
         """.split(),  # noqa: SIM905
         READS,
     ),

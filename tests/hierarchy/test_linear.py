@@ -229,8 +229,8 @@ OF_ONE = {
     *("check_store", "isel", "meta_array", "sel", "to_xarray", "viewer"),
     # A version is of all of a hierarchy, whose files the engine walks.
     "snapshot",
-    # Its requests are counted in tests/stores/remote/test_remote_sync.py.
-    "sync_store",
+    # Their requests are counted in tests/stores/remote.
+    *("sync_store", "build_index", "open_indexed"),
 }
 # Making a tree costs time; growth from 6 to 24 tells a square from a line.
 SIZE = 6

@@ -30,6 +30,7 @@ REASONS = {
     "jobs/_running/folder.py": "opens the arrays of a job",
     "_hierarchy/replacing.py": "a folder beside the one that is replaced, with random bits",
     "_hierarchy/copy_log.py": "a log of a name that the user gave: it is read while it grows",
+    "_nodes/index_build.py": "sorted runs in a temporary folder of the call",
     "_runtime/new_files.py": "the functions that the others use",
     "_stores/database/dbm.py": "a lock in the database's own folder, which the user named",
     "_stores/local.py": "a temporary folder with random bits, and its removal",

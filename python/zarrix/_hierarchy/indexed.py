@@ -52,6 +52,8 @@ def build_index(
         There is no consolidated metadata.
     MetadataError
         The consolidated metadata is damaged, or is replaced again and again.
+    ContainsGroupError
+        Something other than an index is stored where it would be.
     ValueError
         There is no place beside the store, or the index would be inside of it.
 

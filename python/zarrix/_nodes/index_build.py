@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from zarrix._errors import ContainsGroupError
 from zarrix._nodes.index_format import (
     BUCKETS,
     Head,
@@ -23,6 +24,7 @@ from zarrix._nodes.index_format import (
     bucket_key,
     bucket_of,
     group_document,
+    is_group_document,
     line_of,
     packed,
     shard_key,
@@ -67,13 +69,33 @@ def build(store: Store, key: str, index: Store) -> int:
 
     Raises
     ------
+    ContainsGroupError
+        Something else is stored in ``index``.
     MetadataError
         It is damaged, or changes again and again.
     """
+    _refuse_others(index)
     with tempfile.TemporaryDirectory(prefix="zarrix-index-") as folder:
         runs = _Runs(folder)
         tag = entries_of(store, key, lambda entries: _sort(entries, key, runs))
         return 0 if tag is None else _Writer(index, tag, key).write(runs.merged())
+
+
+def _refuse_others(index: Store) -> None:
+    """Raise an error where something is stored that is not an index, or a part of one."""
+    document = index._value(ZARR_JSON)
+    if document is not None:
+        is_ours = is_group_document(document)
+    else:
+        # The document of the index is written last.
+        found = {name: {*index.listdir(name)} for name in index.listdir("")}
+        is_ours = found.keys() <= {"groups", "blocks"}
+        is_ours = is_ours and all(names <= {"c", ZARR_JSON} for names in found.values())
+    if not is_ours:
+        raise ContainsGroupError(
+            f"{index!r} has something other than an index, which is kept; pass index=, an empty "
+            "store, or remove it"
+        )
 
 
 def _sort(entries: Entries, key: str, runs: _Runs) -> bool:

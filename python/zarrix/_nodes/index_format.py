@@ -31,6 +31,7 @@ __all__ = [
     "documents_of",
     "element_of",
     "group_document",
+    "is_group_document",
     "line_of",
     "names_of",
     "packed",
@@ -210,3 +211,11 @@ def group_document(tag: str, nodes: int) -> bytes:
     return json.dumps(
         {"zarr_format": 3, "node_type": "group", "attributes": attributes}, indent=2
     ).encode()
+
+
+def is_group_document(document: bytes) -> bool:
+    """Whether a document is that of an index, of any version."""
+    try:
+        return "zarrix_index" in json.loads(document)["attributes"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False

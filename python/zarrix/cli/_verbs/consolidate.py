@@ -7,7 +7,7 @@ import argparse
 from zarrix.cli._common import add_common, options_of
 from zarrix.cli._ui import Ui
 
-EXAMPLES = ("zarrix consolidate data.zarr", "zarrix consolidate --index s3://bucket/data.zarr")
+EXAMPLES = ("zarrix consolidate data.zarr", "zarrix consolidate --index data.zarr")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ EXAMPLES = (
     "zarrix ls -lR data.zarr",
     "zarrix ls -a data.zarr/rgb",
     "zarrix ls --limit 100 --after a0099 data.zarr",
-    "zarrix ls --index / s3://bucket/data.zarr",
+    "zarrix ls --index / data.zarr",
 )
 
 
