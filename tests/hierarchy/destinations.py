@@ -106,10 +106,10 @@ def with_path(function: Callable[..., Any], **options: Any) -> Callable[[str, st
 
 
 def build_index(source: str, dest: str) -> None:
-    root = zarr.open_group({}, mode="w")
-    root["a"] = VALUES
-    zarr.consolidate_metadata(root.store)
-    zarr.build_index(root.store, index=dest)
+    with zarr.TempStore() as store:
+        zarr.open_group(store, mode="w")["a"] = VALUES
+        zarr.consolidate_metadata(store)
+        zarr.build_index(store, index=dest)
 
 
 def is_index(path: str) -> Any:
