@@ -115,8 +115,8 @@ def test_a_long_plane_is_seen_from_its_begin_and_can_be_moved(
     screen.page.locator("canvas.upper").focus()
     screen.page.keyboard.press("Shift+ArrowDown")
     screen.page.keyboard.press("Shift+ArrowRight")
-    screen.wait(lambda: (screen.drawn().top, screen.drawn().left) != before)
-    assert (screen.drawn().top, screen.drawn().left) == (before[0] - 40, before[1] - 40)
+    moved = (before[0] - 40, before[1] - 40)
+    screen.wait(lambda: (screen.drawn().top, screen.drawn().left) == moved)
     screen.page.get_by_role("button", name="Fit").click()
     screen.wait(lambda: (screen.drawn().top, screen.drawn().left) == before)
 
