@@ -194,6 +194,8 @@ MAKERS |= {
     "zarrix.ml.Crops": lambda folder: zarr.ml.Crops({"x": array()}, dims="yx", size=(2, 2)),
     "zarrix.ml.Field": lambda folder: zarr.ml.Field(array(), dtype="float32"),
     "zarrix.ml.Files": lambda folder: zarr.ml.Files(["x.npy"], np.load, shape=(), dtype="f4"),
+    "zarrix.ml.Flip": lambda folder: zarr.ml.Flip("x"),
+    "zarrix.ml.Resize": lambda folder: zarr.ml.Resize({"x": 2}, "area"),
     "zarrix.ml.Loader": lambda folder: zarr.ml.Loader(rows()),
     "zarrix.ml.Mix": lambda folder: zarr.ml.Mix({"x": rows()}),
     "zarrix.ml.Plan": lambda folder: zarr.ml.Loader(rows()).plan(),

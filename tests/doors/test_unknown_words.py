@@ -179,6 +179,7 @@ def arguments(thing: Callable[..., Any], name: str, folder: Path) -> dict[str, A
         "fields": {"x": zarr.zeros((4, 4))},
         "array": zarr.zeros((4, 4)),
         "size": {"y": 2},
+        "method": "area",
         "frame": {"species": ["owl", "fox"]},
         "frames": 2,
         "sources": [zarr.zeros((4, 4))],

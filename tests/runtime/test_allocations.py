@@ -34,12 +34,14 @@ ALLOWED: dict[str, dict[str, str]] = {
     "engine/layout/document.rs": {"foreign: foreign.to_vec()": CODECS},
     "engine/layout/grid.rs": {"let mut firsts = Vec::with_capacity(runs.len())": DOCUMENT},
     "engine/memory/copy.rs": {"let mut merged = Dims::with_capacity(dims.len())": AXES},
+    "engine/memory/resampling.rs": {"Ok(Self { from: from.to_vec(), to: to.to_vec()": AXES},
     "engine/read/batched.rs": {"let mut steps = Vec::with_capacity(jobs.len())": BATCH},
     "engine/read/parallel_shards.rs": {
         "let mut found: Vec<Vec<Found": "an entry for each shard, fewer than threads"
     },
     "engine/read/strategy.rs": {"let mut coords = vec![0; plan.axes().len()]": AXES},
     "engine/selection/picks.rs": {"strides.resize(chunk.shape.len(), 0)": AXES},
+    "py/many.rs": {"let mut strides = vec![item as isize; shape.len()]": AXES},
     "py/python_store.rs": {"let mut asked = Vec::with_capacity(requests.len())": BATCH},
     "py/objects.rs": {
         "let mut strides = vec![0; slots.shape.len()]": AXES,
@@ -92,11 +94,14 @@ ROOM = "room was made before, fallibly"
 ENTRIES = "an entry for each that the caller passed"
 ONE_CHUNK = "indices in one chunk, of a list that the caller passed"
 GROWING: dict[str, dict[str, str]] = {
+    "engine/calls/entry.rs": {
+        "(0..self.windows()).filter(": ENTRIES,
+        "dims.map(|(count, dst)| Dim": AXES,
+    },
+    "engine/calls/resized.rs": {"self.turns.iter().flat_map(": AXES},
     "engine/calls/many.rs": {
         "let mut counts: Vec<AtomicUsize>": ENTRIES,
         "groups.push(Group": ENTRIES,
-        "(0..self.windows()).filter(": ENTRIES,
-        "dims.map(|(count, dst)| Dim": AXES,
         "self.boxes.push(boxes)": ENTRIES,
         "None => self.outs.push(": ENTRIES,
         ".extend(each.iter()": ENTRIES,

@@ -109,7 +109,7 @@ impl Entry<'_> {
     }
 
     /// Gives a window its other size, if entries have one.
-    pub(crate) fn resize(&self, window: usize) -> Result<()> {
+    pub(crate) fn fit(&self, window: usize) -> Result<()> {
         let Some(resized) = self.resized else { return Ok(()) };
         let at = window * resized.resampling.bytes_before();
         // SAFETY: the target has this window, contiguous, as `check_size` saw; it was read, and no

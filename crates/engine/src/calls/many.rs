@@ -124,19 +124,19 @@ pub fn read_many(
         entries[failure.entry].fill(failure.window, None);
     }
     if !is_reporting {
-        resize(entries, interrupt)?;
+        fit(entries, interrupt)?;
     }
     Ok(failures)
 }
 
 /// Gives the windows of entries their other sizes.
-fn resize(
+fn fit(
     entries: &[Entry<'_>],
     interrupt: Interrupt<'_>,
 ) -> std::result::Result<(), (usize, EngineError)> {
     for (number, entry) in entries.iter().enumerate() {
         if entry.resized.is_some() {
-            pool::run(entry.windows(), interrupt, &|window| entry.resize(window))
+            pool::run(entry.windows(), interrupt, &|window| entry.fit(window))
                 .map_err(|error| (number, error))?;
         }
     }
@@ -344,7 +344,7 @@ impl Call<'_, '_> {
             let left = tally.read(entry);
             if left == 1 && self.entries[entry].resized.is_some() {
                 let windows = 0..self.entries[entry].windows();
-                let done = windows.into_iter().try_for_each(|w| self.entries[entry].resize(w));
+                let done = windows.into_iter().try_for_each(|w| self.entries[entry].fit(w));
                 self.noting(number, done)?;
                 tally.read(entry);
             }
