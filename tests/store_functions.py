@@ -53,8 +53,9 @@ SPECIAL: dict[str, Callable[[Any], Any]] = {
     "save": lambda store: zarr.save(store, SIX, path="new"),
     "save_group": lambda store: zarr.save_group(store, SIX, path="new"),
 }
-# For groups and arrays of any library, for files of other formats, and for folders only.
-OTHERS = {"copy", "copy_all", "tree", "import_", "export", "snapshot"}
+# For groups and arrays of any library, for files of other formats, for folders only, and for stores
+# that tell versions of values.
+OTHERS = {"build_index", "copy", "copy_all", "tree", "import_", "export", "snapshot"}
 # Packages above the house, which resolve what they are given by `zarrix.open`, and whose names
 # are also names of other functions. Their own tests pass them stores.
 DOORS = ("convert", "dask", "interop", "jobs", "ml", "xarray")

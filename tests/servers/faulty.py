@@ -7,6 +7,7 @@ Signatures are not checked. Every request is written down in `requests`, and
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import http.server
 import itertools
@@ -42,6 +43,17 @@ MODES = (
     "error in a 200",
     "quotes the request",
 )
+
+
+_LARGE = 1 << 20
+
+
+def _tag(value: bytes) -> str:
+    return f'"{hashlib.md5(value).hexdigest()}"'
+
+
+# A range of a value of a gigabyte would otherwise take seconds.
+_tag_of_large = functools.lru_cache(maxsize=4)(_tag)
 
 
 @dataclass
@@ -194,7 +206,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return self._get(key)
 
     def _etag(self, value: bytes) -> str:
-        return f'"{hashlib.md5(value).hexdigest()}"'
+        return _tag(value) if len(value) < _LARGE else _tag_of_large(value)
 
     def _copied(self) -> bytes | None:
         """The value that a copy is of; None after an answer that says no."""

@@ -51,7 +51,8 @@ def build_index(
     PathNotFoundError
         There is no consolidated metadata.
     MetadataError
-        The consolidated metadata is damaged, or is replaced again and again.
+        The consolidated metadata is damaged, or is replaced again and again; or the store, such as
+        one in memory, does not tell versions of values.
     ContainsGroupError
         Something other than an index is stored where it would be.
     ValueError

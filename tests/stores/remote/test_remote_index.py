@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -378,6 +379,14 @@ def test_what_is_not_an_index_is_kept(faulty: FaultyServer, others: dict[str, by
     zarr.build_index(root.store)
     zarr.build_index(root.store)
     assert opened(faulty, "g1/x-4").shape == (5,)
+
+
+def test_a_store_without_versions_is_told(tmp_path: Path) -> None:
+    root = zarr.create_group({}, zarr_format=3)
+    zarr.consolidate_metadata(root.store)
+    with pytest.raises(zarr.errors.MetadataError, match="does not tell versions"):
+        zarr.build_index(root.store, index=tmp_path / "new.index")
+    assert not (tmp_path / "new.index").exists()
 
 
 def test_no_member_of_the_hierarchy_is_the_index(faulty: FaultyServer) -> None:
