@@ -66,7 +66,7 @@ test("a chunk is missing if it is so for any channel", () => {
 
 test("boxes that touch in the plane touch on the screen, at any scale", () => {
   for (const scale of [0.37, 1, 2.5]) {
-    const view = { left: -3, top: 7, scale, width: 100, height: 100 };
+    const view = { left: -3, top: 7, scale: 2, scaleY: scale, width: 100, height: 100 };
     const rows = [0, 1, 4, 9].map((y, at, all) => onScreen(view, { y0: y, y1: all[at + 1] ?? 20, x0: 0, x1: 5 }));
     assert.deepEqual([rows[0].top, rows[0].left], [7, -3]);
     rows.slice(1).forEach((row, at) => assert.equal(row.top, rows[at].top + rows[at].height));
