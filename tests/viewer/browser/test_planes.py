@@ -92,6 +92,7 @@ def test_three_planes_go_through_one_point(
     assert screen.page.evaluate("document.documentElement.scrollWidth") <= width
     # The address holds all of it, and one plane comes back.
     screen.wait(lambda: screen.page.url.count("cross") == 3)
+    screen.wait(lambda: screen.page.url.endswith("at=z%3D2&at=y%3D21&at=x%3D30"))
     again = screen.page.url
     screen.open("about:blank", panes=0)
     screen.open(again, panes=3)
