@@ -52,6 +52,22 @@ def drawn_conversion(draw: random.Random) -> Any:
     )
 
 
+def drawn_way(draw: random.Random, inner: Any, array: Any) -> Any:
+    """Turns and a size, of which half fit, so that the call gets beyond the first check."""
+    axes, windows = array.ndim, inner.shape[0] if inner.ndim else 0
+    turns: Any = None
+    if draw.random() < 0.7:
+        order = [2 * axis + draw.randint(0, 1) for axis in draw.sample(range(axes), axes)]
+        turns = bytes(order * windows)
+        if draw.random() < 0.3:
+            turns = bytes(draw.choice([0, 1, 2, 3, 4, 5, 255]) for _ in range(draw.randint(0, 12)))
+    if draw.random() < 0.5:
+        return turns, None
+    before = [draw.choice([0, 1, 2, 3, 7]) for _ in range(draw.choice([axes, axes, axes, 1]))]
+    method = draw.choice(["nearest", "bilinear", "area", "area", "x"])
+    return turns, (before, method, draw.choice([array.dtype.str, "f4", "u1", "<i8", ">u2", "x"]))
+
+
 @settings(max_examples=400)
 @given(st.integers(0, 2**64))
 def test_the_engine_checks_all_that_memory_safety_needs(seed: int) -> None:
@@ -67,7 +83,8 @@ def test_the_engine_checks_all_that_memory_safety_needs(seed: int) -> None:
         border = draw.choice(["inside", "pad", "edge", "reflect", "pad", "edge", "x"])
         pad = draw.choice([None, b"", b"\1", b"\1" * 4, b"\1" * 8])
         conversion = drawn_conversion(draw) if draw.random() < 0.5 else None
-        entries.append((io_of(array), starts, inner, border, pad, conversion, None))
+        way = drawn_way(draw, inner, array) if draw.random() < 0.5 else None
+        entries.append((io_of(array), starts, inner, border, pad, conversion, way))
         frames.append((around, inner))
     with contextlib.suppress(ValueError, BufferError):
         _engine.read_many(entries, tolerate=draw.random() < 0.5)
