@@ -426,3 +426,15 @@ def test_integers_become_those_of_a_field(kind: str, target: str, tmp_path: Path
     z = floats if kind == "numpy" else zarr.array(floats, chunks=(2, 3))
     got = ml.Rows({"x": ml.Field(z, dtype=target, nan=9)})[1]["x"]
     assert got.tolist() == [0, 2, 0, 9, limits.max, limits.min]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_workers_of_a_data_loader_draw_the_same(workers: int) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    arrays, _ = scenes()
+    crops = crops_of(arrays).augment(*D4, ml.Resize({"y": 12, "x": 12}, "area"))
+    loader = ml.torch.DataLoader(crops, 6, seed=2, num_workers=workers)
+    for batch, wanted in zip(loader, ml.Loader(crops, 6, seed=2), strict=True):
+        assert batch.seeds.tolist() == wanted.seeds.tolist()
+        for name in (*arrays, "flips", "turns"):
+            assert np.array_equal(batch[name].numpy(), wanted[name]), name
