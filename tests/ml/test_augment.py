@@ -253,7 +253,7 @@ def weights_of(method: str, old: int, new: int) -> Any:
     for index, source in itertools.product(range(new), range(old)):
         centre = (index + 0.5) * scale
         if method == "nearest":
-            matrix[index, source] = source == min(int(centre), old - 1)
+            matrix[index, source] = source == (2 * index + 1) * old // (2 * new)
         elif method == "bilinear":
             matrix[index, source] = max(0, 1 - abs(source + 0.5 - centre) / max(scale, 1))
         else:

@@ -47,9 +47,10 @@ impl Weights {
         let scale = from as f64 / to as f64;
         let one = |index: usize| {
             let centre = (index as f64 + 0.5) * scale;
-            let nearest = (centre as usize).min(from.saturating_sub(1));
+            // In integers: a centre may lie on the border of two elements.
+            let nearest = (2 * index as u128 + 1) * from as u128 / (2 * to as u128);
             let reach = match method {
-                Method::Nearest => return (nearest, SmallVec::from_slice(&[1.0])),
+                Method::Nearest => return (nearest as usize, SmallVec::from_slice(&[1.0])),
                 Method::Linear => scale.max(1.0),
                 Method::Area => scale / 2.0,
             };
