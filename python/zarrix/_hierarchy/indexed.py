@@ -49,14 +49,14 @@ def build_index(
     Raises
     ------
     PathNotFoundError
-        There is no consolidated metadata.
+        The root lacks consolidated metadata.
     MetadataError
         The consolidated metadata is damaged, or is replaced again and again; or the store, such as
         one in memory, does not tell versions of values.
     ContainsGroupError
         Something other than an index is stored where it would be.
     ValueError
-        There is no place beside the store, or the index would be inside of it.
+        The store has nothing beside it, or the index would be inside of it.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def open_indexed(
     Raises
     ------
     PathNotFoundError
-        There is neither an array nor a group.
+        The hierarchy has no node at ``path``.
 
     Warns
     -----

@@ -88,9 +88,10 @@ def _refuse_others(index: Store) -> None:
         is_ours = is_group_document(document)
     else:
         # The document of the index is written last.
-        found = {name: {*index.listdir(name)} for name in index.listdir("")}
-        is_ours = found.keys() <= {"groups", "blocks"}
-        is_ours = is_ours and all(names <= {"c", ZARR_JSON} for names in found.values())
+        names = {*index.listdir("")}
+        is_ours = names <= {"groups", "blocks"} and all(
+            {*index.listdir(name)} <= {"c", ZARR_JSON} for name in names
+        )
     if not is_ours:
         raise ContainsGroupError(
             f"{index!r} has something other than an index, which is kept; pass index=, an empty "
