@@ -32,7 +32,7 @@ from zarrix._nodes.engine_array import engine_array
 from zarrix._nodes.folders_above import array_above
 from zarrix._nodes.known_groups import KnownGroups
 from zarrix._nodes.long_documents import without_entries
-from zarrix._nodes.orphans import chunk_left, forget_attributes
+from zarrix._nodes.orphans import chunk_left, forget_attributes, has_no_folder
 from zarrix._nodes.put_new import put_new
 from zarrix._nodes.strangers import RESERVED, clear, require_ours, stranger
 from zarrix._runtime.caller import warn_caller
@@ -376,6 +376,7 @@ def create(
     is_free = groups is not None and groups.is_free(store, path)
     if overwrite and not (is_free and chunk_store in (None, store)):
         return _replace(store, path, chunk_store, metadata, document, above)
+    is_free = is_free or has_no_folder(store, path)
     if not is_free:
         require_free(store, path)
         # Chunks in a separate store are there on purpose, and a commit knows those it replaces.

@@ -10,14 +10,16 @@ metadata may have been lost by mistake: creating an array there is an error unle
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable
 
 from zarrix import _engine
 from zarrix._stores.base import Store
+from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import is_document
 
-__all__ = ["LISTED", "chunk_left", "forget_attributes", "lost_chunk", "nothing_at"]
+__all__ = ["LISTED", "chunk_left", "forget_attributes", "has_no_folder", "lost_chunk", "nothing_at"]
 
 _CHUNK = re.compile(r"c|(?:c\.)?\d+(?:\.\d+)*")
 _CHUNK_IN_ARRAY = re.compile(r"(?:c[./])?\d+(?:[./]\d+)*|c")
@@ -63,6 +65,17 @@ def forget_attributes(store: Store, key: str) -> None:
     orphaned = store._value(key)
     if orphaned is not None:
         store.update_value(key, lambda now: None if now == orphaned else now)
+
+
+def has_no_folder(store: Store, path: str) -> bool:
+    """Whether files are stored in folders, and there is none at ``path``, and so no document and no
+    chunk: one look in place of one for each name. False if that is not known.
+    """
+    engine = store._engine
+    # A view of a store may have documents that are not files.
+    if type(engine) is not _engine.LocalStore or type(store)._value is not EngineStore._value:
+        return False
+    return not os.path.lexists(f"{engine.root}/{store.engine_path(path)}")
 
 
 def nothing_at(store: Store, path: str) -> bool:
