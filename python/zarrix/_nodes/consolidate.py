@@ -145,11 +145,17 @@ def update_consolidated(
 
 
 @contextlib.contextmanager
-def updated_once(store: Store, root: str, zarr_format: Format) -> Iterator[None]:
+def updated_once(
+    store: Store, root: str, zarr_format: Format, *, most_in: str | None = None
+) -> Iterator[None]:
     """Add what the block changes below ``root`` to consolidated metadata once, at its end, also
     after an error.
+
+    Most changes are below the group ``most_in``, or else below ``root``: the consolidated metadata
+    above these is read at the beginning.
     """
-    before = dict(_consolidated(store, _with_parents(root), zarr_format))
+    above = _with_parents(root if most_in is None else most_in)
+    before = dict(_consolidated(store, above, zarr_format))
     batch = Batch(store, root, zarr_format, before)
     batch.begin()
     try:

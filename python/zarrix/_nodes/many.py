@@ -27,7 +27,7 @@ from zarrix._runtime.config import config
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 
-__all__ = ["create_many"]
+__all__ = ["create_many", "each_of", "levels"]
 
 # A group of which more members are created is listed; of fewer, each is asked for.
 _ASKED = 16
@@ -58,7 +58,7 @@ def create_many(
         documents[path] = nodes.checked_document(store, path, None, metadata)
         nodes.check_name(path)
     new: dict[str, Metadata] = dict(metadata_of)
-    with updated_once(store, "", zarr_format), _each(store) as each:
+    with updated_once(store, "", zarr_format), each_of(store) as each:
         asked, missing = _require_free(store, metadata_of, zarr_format)
         for path in missing:
             new[path] = group_metadata(zarr_format)
@@ -80,7 +80,7 @@ def create_many(
                 with or_nothing(store, path, None, metadata, replaces=False):
                     put_first_attributes(store, path, metadata.attributes, {key: document})
 
-        for level in _levels(new):
+        for level in levels(new):
             each(create, level)
     return {
         path: nodes.node_of(metadata, documents[path]) for path, metadata in metadata_of.items()
@@ -140,7 +140,7 @@ def _require_nothing(store: Store, path: str, node: nodes.Node | None, new: Meta
 
 
 @contextlib.contextmanager
-def _each(store: Store) -> Iterator[Callable[[Callable[[str], None], Iterable[str]], None]]:
+def each_of(store: Store) -> Iterator[Callable[[Callable[[str], None], Iterable[str]], None]]:
     """A function that calls another one for each item; for a remote store, for many at once."""
     with contextlib.ExitStack() as stack:
         mapped: Any = map
@@ -153,7 +153,7 @@ def _each(store: Store) -> Iterator[Callable[[Callable[[str], None], Iterable[st
         yield each
 
 
-def _levels(paths: Iterable[str]) -> Iterator[list[str]]:
+def levels(paths: Iterable[str]) -> Iterator[list[str]]:
     """The paths by depth, from the root down."""
     by_depth: dict[int, list[str]] = {}
     for path in sorted(paths):

@@ -13,12 +13,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from zarrix._errors import ContainsArrayError, ConversionError
+from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
-from zarrix._nodes.consolidate import update_consolidated
+from zarrix._nodes.consolidate import update_consolidated, updated_once
 from zarrix._nodes.location import Location
+from zarrix._nodes.many import each_of, levels
 from zarrix._nodes.orphans import lost_chunk
 from zarrix._stores.base import Store
 from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, is_litter, key_of
@@ -144,10 +147,13 @@ class Destination:
 
     def _require_free(self) -> None:
         """Raise an error if chunks of others are where a new array is going to be."""
-        for name in self._array_paths():
-            path = "/".join(part for part in (self.path, name) if part)
-            if nodes.find(self.store, path) is None:
-                nodes.require_no_chunks(self.store, path)
+        paths = ["/".join(part for part in (self.path, one) if part) for one in self._array_paths()]
+        there = nodes.find_all(self.store, paths)
+        with each_of(self.store) as each:
+            each(
+                lambda path: nodes.require_no_chunks(self.store, path),
+                [path for path in paths if there[path] is None],
+            )
 
     def _identity(self, asked: Mapping[str, Any]) -> Any:
         digest = hashlib.sha256()
@@ -234,25 +240,76 @@ class Destination:
         paths : iterable of str
             All nodes of the import, also those that were there.
         """
-        inside = f"{self.path}/" if self.path else ""
-        keys = sorted(self.documents, key=lambda key: (-key.count("/"), key))
-        for key in keys:
-            is_own = key.startswith(inside) and not self.into
-            if is_own or key not in self.store:
-                self.store[key] = self.documents[key]
-        for path in paths if self.into else ():
-            seen_by_parents(self.store, path)
-        seen_by_parents(self.store, self.path)
+        with updated_once(self.store, "", self._zarr_format(), most_in=self.path):
+            stored = self._store_documents()
+            if self._overwrite:
+                # What was there before goes from consolidated metadata.
+                seen_by_parents(self.store, self.path)
+            else:
+                more = paths if self.into else ()
+                seen_by_parents(self.store, self.path, *more, known=stored)
         # Last: a call that is killed before can be resumed, and then does all of the above.
         if self._can_resume:
             del self.store[self._key]
 
+    def _zarr_format(self) -> Format:
+        return 3 if any(key_of("", key).endswith(ZARR_JSON) for key in self.documents) else 2
 
-def seen_by_parents(store: Store, path: str) -> None:
-    """Add a new node, and the groups above it, to the consolidated metadata above them."""
-    names = path.split("/") if path else []
-    for depth in range(1, len(names) + 1):
-        above = "/".join(names[:depth])
-        found = nodes.find(store, above)
-        if found is not None:
-            update_consolidated(store, above, found.zarr_format, deep=above == path)
+    def _store_documents(self) -> dict[str, dict[str, bytes]]:
+        """Store the documents from the deepest level up, and of a server those of a level at once.
+
+        Returns
+        -------
+        dict
+            By path, all documents of the new nodes.
+        """
+        by_path: dict[str, dict[str, bytes]] = {}
+        for key in sorted(self.documents):
+            by_path.setdefault(key.rpartition("/")[0], {})[key] = self.documents[key]
+        stored: dict[str, dict[str, bytes]] = {}
+
+        def put(path: str) -> None:
+            is_own = _is_within(path, self.path) and not self.into
+            if is_own or not any(key in self.store for key in by_path[path]):
+                for key, document in by_path[path].items():
+                    self.store[key] = document
+                stored[path] = by_path[path]
+
+        with each_of(self.store) as each:
+            for level in reversed([*levels(by_path)]):
+                each(put, level)
+        return stored
+
+
+def seen_by_parents(
+    store: Store, *paths: str, known: Mapping[str, Mapping[str, bytes]] = MappingProxyType({})
+) -> None:
+    """Add new nodes, and the groups above them, to the consolidated metadata above them.
+
+    Parameters
+    ----------
+    store : Store
+    paths : str
+        Nodes that are new, with all below them if ``known`` is empty.
+    known : mapping of str to mapping
+        By path, all documents of nodes that were just stored.
+    """
+    above = {part for path in paths for part in _and_above(path)}.difference(known)
+    found = nodes.find_all(store, sorted(above))
+    formats = {path: node.zarr_format for path, node in found.items() if node is not None}
+    for path, zarr_format in sorted(formats.items()):
+        update_consolidated(store, path, zarr_format, deep=path in paths and not known)
+    for path, documents in sorted(known.items()):
+        zarr_format = 3 if key_of(path, ZARR_JSON) in documents else 2
+        update_consolidated(store, path, zarr_format, documents=documents)
+
+
+def _and_above(path: str) -> Iterator[str]:
+    """A path and those above it, without the root."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _is_within(path: str, above: str) -> bool:
+    return not above or path == above or path.startswith(f"{above}/")

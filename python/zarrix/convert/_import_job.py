@@ -60,6 +60,8 @@ class ImportJob:
         self._arrays: dict[str, Any] = {}
         self._errors: dict[str, float] = {}
         self._there: frozenset[str] = frozenset()
+        named = [self._path(name) for name in (*source.groups, *source.arrays)]
+        self._nodes = nodes.find_all(dest.store, named) if dest.into else {}
         for name, attributes in [*source.groups.items()]:
             if self._existing(name, "group"):
                 continue
@@ -99,7 +101,7 @@ class ImportJob:
             It is one of the other kind.
         """
         path = self._path(name)
-        node = nodes.find(self._dest.store, path) if self._dest.into else None
+        node = self._nodes.get(path)
         if node is not None and node.kind != kind:
             error = ContainsArrayError if node.kind == "array" else ContainsGroupError
             where = nodes.describe(self._dest.store, path)
