@@ -206,6 +206,17 @@ with open(path + "/zarr.json", "w") as file:
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 root = zarr.open_group(path, mode="r")
 assert root.attrs["x"] == 5
+if sys.argv[3:]:
+    own = zarr.open_group(path, mode="r+", use_consolidated=False)
+    for change in (lambda: own.create_array("new", shape=3, dtype="i4"),
+                   lambda: own.attrs.update(x=6)):
+        try:
+            change()
+        except zarr.errors.MetadataError as error:
+            assert "max_document_bytes" in str(error), error
+        else:
+            raise AssertionError("the document of 2 GB was changed")
+    assert zarr.open_group(path, mode="r").attrs["x"] == 5
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print((peak - before) // 1024)
 """
@@ -221,6 +232,17 @@ def test_memory_does_not_grow_with_the_document(tmp_path: Path) -> None:
     assert (tmp_path / "zarr.json").stat().st_size > 70 << 20
     # One value of the limit and one more byte is read first: 64 MiB.
     assert int(ran.stdout) < 160
+
+
+@pytest.mark.long
+def test_a_document_of_two_gigabytes_opens_and_is_not_changed(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _LARGE, str(tmp_path), "5300000", "change"],
+        capture_output=True, text=True, timeout=1200, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "zarr.json").stat().st_size > 2_000_000_000
+    assert int(ran.stdout) < 200
 
 
 def _peer(store: Any, zarr_format: int) -> dict[str, Any]:

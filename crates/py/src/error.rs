@@ -75,8 +75,8 @@ pub fn from_store(py: Python<'_>, error: &StoreError) -> PyErr {
         StoreError::Corrupt { .. } => named(py, "CorruptChunkError", &error.to_string()),
         StoreError::TooLong { .. } => {
             let message = format!(
-                "{error}, which is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES); \
-                 raise the limit if this is intended"
+                "{error}; the limit is config.max_document_bytes (ZARRIX_MAX_DOCUMENT_BYTES), and \
+                 16 times that for a change of consolidated metadata; raise it if this is intended"
             );
             named(py, "MetadataError", &message)
         }
