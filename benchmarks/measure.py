@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import resource
 import statistics
 import time
@@ -18,6 +19,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+
+def installed() -> dict[str, str]:
+    """The environment of a process of Python that stores bytecode, as an installed package has it.
+
+    A run that may not store it would compile every module.
+    """
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def nothing() -> None:

@@ -32,6 +32,7 @@ import numpy as np
 import zarrix as zarr
 
 from benchmarks.loader_data import CROP, SIDE, photograph
+from benchmarks.measure import installed
 
 COUNT, CROPS, PLACES = 8, 32, 5
 Timed = Callable[[], tuple[float, float]]
@@ -148,14 +149,10 @@ def made_files(folder: Path, count: int, side: int) -> list[str]:
 
 
 def run(words: list[str]) -> tuple[float, float]:
-    """The time of a program, and its processor time.
-
-    An installed package has its bytecode: a run that may not store it would compile every module.
-    """
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """The time of a program, and its processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=env)
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=installed())
     seconds = time.perf_counter() - begin
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

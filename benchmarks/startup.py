@@ -18,11 +18,12 @@ from pathlib import Path
 import numpy as np
 import zarrix as zarr
 
+from benchmarks.measure import installed
+
 
 def cost(words: list[str], folder: Path) -> float:
     """Milliseconds of processor time of a process of Python."""
-    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    env = {**installed(), "OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(
         [sys.executable, *words], cwd=folder, env=env, stdout=subprocess.DEVNULL
     ) as process:

@@ -22,7 +22,7 @@ from benchmarks import elsewhere, floor, odd, strings
 from benchmarks.contenders import OURS, ZARR, AnyArray, Contender, Key, named
 from benchmarks.data import LAYOUTS, Layout, full_values
 from benchmarks.keys import Keys
-from benchmarks.measure import Call
+from benchmarks.measure import Call, installed
 
 
 @dataclass(frozen=True)
@@ -325,7 +325,8 @@ class Import(Workload):
         )
 
         def run() -> float:
-            return float(subprocess.check_output([sys.executable, "-c", code]))
+            words = [sys.executable, "-c", code]
+            return float(subprocess.check_output(words, env=installed()))
 
         return Call(run, seconds=True)
 
