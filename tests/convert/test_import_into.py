@@ -116,6 +116,29 @@ def test_a_call_that_is_killed_is_repeated(tmp_path: Path, pytestconfig: Any) ->
     assert number > 10
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_attributes_of_v2_survive_a_kill_between_two_documents() -> None:
+    with h5py.File("attributes.h5", "w") as file:
+        file["g/new"] = [1, 2]
+        file["g/new"].attrs["unit"] = "K"
+    number, is_complete = 0, False
+    while not is_complete:
+        root = zarr.open_group("old.zarr", mode="w", zarr_format=2)
+        root.create_array("mine", data=[1])
+        zarr.consolidate_metadata("old.zarr")
+        is_complete = not dies_at(
+            number, lambda: zarr.import_("attributes.h5", "old.zarr", into=True, verify="none")
+        )
+        if not is_complete:
+            zarr.import_("attributes.h5", "old.zarr", into=True, resume=True)
+        for opened in (zarr.open_group, zarr.open_consolidated):
+            found = opened("old.zarr", mode="r")
+            assert found["g/new"].attrs["unit"] == "K"
+            assert sorted(found) == ["g", "mine"]
+        number += 1
+    assert number > 5
+
+
 class _Server(http.server.SimpleHTTPRequestHandler):
     served: Any = None
 

@@ -24,7 +24,7 @@ from zarrix._nodes.location import Location
 from zarrix._nodes.many import each_of, levels
 from zarrix._nodes.orphans import lost_chunk
 from zarrix._stores.base import Store
-from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, is_litter, key_of
+from zarrix._stores.keys import DOCUMENTS, ZARR_JSON, ZARRAY, ZATTRS, is_litter, key_of
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.overlap import refuse_overlap
 
@@ -247,13 +247,13 @@ class Destination:
                 seen_by_parents(self.store, self.path)
             else:
                 more = paths if self.into else ()
-                seen_by_parents(self.store, self.path, *more, known=stored)
+                seen_by_parents(self.store, self.path, *more, known=stored, deep=False)
         # Last: a call that is killed before can be resumed, and then does all of the above.
         if self._can_resume:
             del self.store[self._key]
 
     def _zarr_format(self) -> Format:
-        return 3 if any(key_of("", key).endswith(ZARR_JSON) for key in self.documents) else 2
+        return 3 if any(key.endswith(ZARR_JSON) for key in self.documents) else 2
 
     def _store_documents(self) -> dict[str, dict[str, bytes]]:
         """Store the documents from the deepest level up, and of a server those of a level at once.
@@ -264,16 +264,23 @@ class Destination:
             By path, all documents of the new nodes.
         """
         by_path: dict[str, dict[str, bytes]] = {}
-        for key in sorted(self.documents):
+        # Attributes of v2 first: what a call that is killed leaves is complete, or not a node yet.
+        for key in sorted(self.documents, key=lambda key: not key.endswith(ZATTRS)):
             by_path.setdefault(key.rpartition("/")[0], {})[key] = self.documents[key]
         stored: dict[str, dict[str, bytes]] = {}
 
         def put(path: str) -> None:
             is_own = _is_within(path, self.path) and not self.into
-            if is_own or not any(key in self.store for key in by_path[path]):
-                for key, document in by_path[path].items():
-                    self.store[key] = document
-                stored[path] = by_path[path]
+            # A call that was killed may have stored some documents of a node.
+            new = {
+                key: document
+                for key, document in by_path[path].items()
+                if is_own or key not in self.store
+            }
+            for key, document in new.items():
+                self.store[key] = document
+            if len(new) == len(by_path[path]):
+                stored[path] = new
 
         with each_of(self.store) as each:
             for level in reversed([*levels(by_path)]):
@@ -282,7 +289,10 @@ class Destination:
 
 
 def seen_by_parents(
-    store: Store, *paths: str, known: Mapping[str, Mapping[str, bytes]] = MappingProxyType({})
+    store: Store,
+    *paths: str,
+    known: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
+    deep: bool = True,
 ) -> None:
     """Add new nodes, and the groups above them, to the consolidated metadata above them.
 
@@ -290,15 +300,16 @@ def seen_by_parents(
     ----------
     store : Store
     paths : str
-        Nodes that are new, with all below them if ``known`` is empty.
     known : mapping of str to mapping
         By path, all documents of nodes that were just stored.
+    deep : bool
+        Whether all below ``paths`` is new, too.
     """
     above = {part for path in paths for part in _and_above(path)}.difference(known)
     found = nodes.find_all(store, sorted(above))
     formats = {path: node.zarr_format for path, node in found.items() if node is not None}
     for path, zarr_format in sorted(formats.items()):
-        update_consolidated(store, path, zarr_format, deep=path in paths and not known)
+        update_consolidated(store, path, zarr_format, deep=deep and path in paths)
     for path, documents in sorted(known.items()):
         zarr_format = 3 if key_of(path, ZARR_JSON) in documents else 2
         update_consolidated(store, path, zarr_format, documents=documents)
