@@ -7,9 +7,11 @@ is written too early, then shows as another value.
 
 import contextlib
 import ctypes
+import itertools
 import sys
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -20,20 +22,51 @@ from zarrix.ml._reading import slots
 POISON = 0xA5
 
 
+# How long a thread waits for others to go on. They may have nothing to do.
+_TURN_S = 0.002
+
+
+class Turns:
+    """Where threads go on at the points of the device: a schedule instead of chance.
+
+    At each point a thread takes the next entry of the schedule. If it is true, it waits until
+    another thread has come to a point.
+    """
+
+    def __init__(self, schedule: Iterable[bool]) -> None:
+        self._schedule = itertools.cycle(schedule)
+        self._came = 0
+        self._changed = threading.Condition()
+
+    def __call__(self) -> None:
+        with self._changed:
+            self._came += 1
+            self._changed.notify_all()
+            came = self._came
+            if next(self._schedule):
+                self._changed.wait_for(lambda: self._came != came, _TURN_S)
+
+
 class Stream:
     """Operations in their order; each returns whether it could run."""
 
-    def __init__(self, device: Any = None) -> None:
+    def __init__(self, cuda: "Cuda") -> None:
+        self._cuda = cuda
         self.waiting: deque[Callable[[], bool]] = deque()
+        # An event that is waited for runs operations in the thread that waits.
+        self._running = threading.Lock()
 
     def add(self, operation: Callable[[], bool]) -> None:
+        self._cuda.point()
         self.waiting.append(operation)
+        self._cuda.point()
 
     def step(self) -> bool:
-        if self.waiting and self.waiting[0]():
-            self.waiting.popleft()
-            return True
-        return False
+        with self._running:
+            if self.waiting and self.waiting[0]():
+                self.waiting.popleft()
+                return True
+            return False
 
     def wait_event(self, event: "Event") -> None:
         self.add(lambda: event.passed)
@@ -57,7 +90,7 @@ class Event:
 
     def synchronize(self) -> None:
         while not self.passed:
-            assert self.stream.step(), "waits for what waits for others"
+            assert self.stream.step() or self.passed, "waits for what waits for others"
 
 
 class Tensor:
@@ -132,6 +165,7 @@ class Tensor:
         return Tensor(self._cuda, self._cuda.copied(self.array), is_on_device=True)
 
     def record_stream(self, stream: Stream) -> None:
+        self._cuda.point()
         self.recorded.append(stream)
 
     def __del__(self) -> None:
@@ -140,15 +174,29 @@ class Tensor:
 
 
 class Cuda:
-    """The device, with the stream of the steps, and those that a program makes."""
+    """The device, with the stream of the steps, and those that a program makes.
 
-    def __init__(self) -> None:
-        self.steps = self.current = Stream()
+    As in torch, each thread has a current stream of its own, which is that of the steps at first.
+    One for all threads made a consumer wait in the stream of copies, if it took a batch while the
+    thread that reads ahead began a copy: its step then read memory before the copy.
+    """
+
+    def __init__(self, turns: Callable[[], None] = lambda: None) -> None:
+        #: Called where a thread may be interrupted by others.
+        self.point = turns
+        self.steps = Stream(self)
         self.streams = [self.steps]
         self.locked: list[bytearray] = []
+        self._of_thread = threading.local()
+
+    @property
+    def current(self) -> Stream:
+        """The current stream of the calling thread."""
+        found: Stream = getattr(self._of_thread, "stream", self.steps)
+        return found
 
     def new_stream(self, device: Any) -> Stream:
-        self.streams.append(Stream())
+        self.streams.append(Stream(self))
         return self.streams[-1]
 
     def empty(self, count: int, dtype: Any, pin_memory: bool) -> Any:
@@ -183,9 +231,13 @@ class Cuda:
 
     @contextlib.contextmanager
     def stream(self, stream: Stream) -> Iterator[None]:
-        before, self.current = self.current, stream
-        yield
-        self.current = before
+        before, self._of_thread.stream = self.current, stream
+        try:
+            self.point()
+            yield
+            self.point()
+        finally:
+            self._of_thread.stream = before
 
     def finish(self) -> None:
         while any(stream.step() for stream in self.streams):
@@ -194,9 +246,9 @@ class Cuda:
 
 
 @contextlib.contextmanager
-def late_torch() -> Iterator[Cuda]:
+def late_torch(turns: Callable[[], None] = lambda: None) -> Iterator[Cuda]:
     """torch is one whose copies finish late, and memory that is given out again is overwritten."""
-    device = Cuda()
+    device = Cuda(turns)
     torch = SimpleNamespace(
         Tensor=Tensor,
         from_numpy=lambda array: Tensor(device, array),
@@ -212,6 +264,7 @@ def late_torch() -> Iterator[Cuda]:
     view = slots._view
 
     def poisoned(base: Any, *rest: Any) -> Any:
+        turns()
         base[...] = POISON
         return view(base, *rest)
 

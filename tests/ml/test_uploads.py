@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import zarrix as zarr
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ml.late_torch import Cuda, Tensor, late_torch
+from ml.late_torch import Cuda, Tensor, Turns, late_torch
 from zarrix import ml
 from zarrix.ml._reading import uploads
 
@@ -81,6 +81,36 @@ def test_a_thread_that_reads_ahead_does_not_overwrite_what_is_being_copied(shuff
         batches = iter(loader)
         for items in wanted:
             consumer.take(next(batches), items)
+        assert next(batches, None) is None
+        device.finish()
+        assert consumer.read == 2 * len(wanted)
+
+
+@settings(max_examples=40)
+@given(
+    schedule=st.lists(st.booleans(), min_size=1, max_size=40),
+    steps=st.lists(st.integers(0, 1), min_size=1, max_size=12),
+    shuffle=st.sampled_from(["full", "block"]),
+    most=st.sampled_from([0, 2**28]),
+)
+# Each thread waits for the other at each point: batches are taken while others are being copied.
+@example(schedule=[True], steps=[1, 0], shuffle="block", most=2**28)
+@example(schedule=[True], steps=[0], shuffle="full", most=2**28)
+@example(schedule=[True, True, False], steps=[0, 1], shuffle="block", most=0)
+def test_every_order_of_the_threads_reads_the_right_values(
+    schedule: list[bool], steps: list[int], shuffle: str, most: int
+) -> None:
+    wanted = expected(shuffle=shuffle, memory="6 KB")
+    with late_torch(Turns(schedule)) as device, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uploads, "_MOST_BYTES", most)
+        loader = ml.Loader(ROWS, 5, shuffle=shuffle, memory="6 KB", prefetch=3, device=0)
+        consumer = Consumer(device)
+        batches = iter(loader)
+        for number, items in enumerate(wanted):
+            consumer.take(next(batches), items)
+            for which in steps[number % 3 :: 3]:
+                if which < len(device.streams):
+                    device.streams[which].step()
         assert next(batches, None) is None
         device.finish()
         assert consumer.read == 2 * len(wanted)
