@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,73 @@ def test_a_consumer_with_steps_need_not_wait_for_a_long_fill(
     assert len(filler._ready) >= 18
     assert fills[:2] == [1, 1]
     assert sum(len(batch["item"]) for batch in batches) == 4096 - 16
+
+
+@pytest.mark.parametrize("prefetch", [1, 2, 5])
+def test_a_fill_waits_until_a_consumer_with_short_steps_has_used_the_last_one(
+    monkeypatch: pytest.MonkeyPatch, prefetch: int
+) -> None:
+    """All batches of shards are complete at the end of a fill: half of the memory would wait."""
+    z = zarr.array(
+        np.arange(4096 * 64, dtype="f8").reshape(4096, 64),
+        chunks=(8, 64),
+        shards=(512, 64),
+        zarr_format=3,
+    )
+    hold = 40
+    loader = ml.Loader(
+        ml.Rows({"x": z}), 16, shuffle="full", memory=hold * 16 * 64 * 8, prefetch=prefetch
+    )
+    fills = []
+    window, asked = BatchReader.window, Pace.asked
+
+    def watched(self: Any, planned: Any) -> Any:
+        if planned:
+            fills.append(len(planned))
+            assert len(loader._running._filler._ready) + len(planned) + 2 <= hold
+        return window(self, planned)
+
+    def asked_at_once(self: Any, now: float) -> None:
+        """Steps take no time, however long the system lets them wait."""
+        asked(self, now if self._given is None else self._given)
+
+    monkeypatch.setattr(BatchReader, "window", watched)
+    monkeypatch.setattr(Pace, "asked", asked_at_once)
+    seen = []
+    for batch in loader:
+        assert np.array_equal(batch["x"][:, 0], batch["item"] * 64)
+        seen += batch["item"].tolist()
+        time.sleep(0.002)
+    assert sorted(seen) == list(range(4096))
+    assert sum(fills) == 256
+    # The first ones are short, while no step is known.
+    assert min(fills[2:-1]) >= hold - 2 - max(1, prefetch - 1)
+
+
+def test_workers_have_batches_of_the_last_fill_while_the_next_one_is_read() -> None:
+    pace = Pace()
+    pace.gave(0.0)
+    pace.asked(0.0)
+    pace.read(1.0, 10)
+    alone = FillSize(20, 40, 2, True, False, False, False)
+    assert (alone.room(20, pace), replace(alone, has_workers=True).room(20, pace)) == (1, 18)
+    assert replace(alone, is_sequential=True).room(20, pace) == 18
+    pace.gave(1.0)
+    pace.asked(2.0)
+    assert alone.room(20, pace) == 18
+
+
+def test_short_steps_are_a_part_of_the_time_in_which_a_batch_is_read() -> None:
+    pace = Pace()
+    assert not pace.is_fast, "no step has ended"
+    pace.read(1.0, 10)
+    assert not pace.is_fast
+    pace.gave(0.0)
+    pace.asked(0.02)
+    assert pace.is_fast
+    pace.gave(1.0)
+    pace.asked(1.03)
+    assert not pace.is_fast
 
 
 def test_fills_are_as_long_as_steps_leave_time_for() -> None:

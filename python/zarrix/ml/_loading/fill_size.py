@@ -53,6 +53,8 @@ class FillSize:
         Whether batches of one window share chunks.
     is_sequential : bool
         Whether the chunks of the first batches are the first chunks.
+    has_workers : bool
+        Whether processes transform batches while the next ones are read.
     """
 
     max_batches: int
@@ -61,6 +63,7 @@ class FillSize:
     delivers_while_reading: bool
     has_windows: bool
     is_sequential: bool
+    has_workers: bool
 
     @classmethod
     def of(cls, options: Options, batch_size: int) -> FillSize:
@@ -77,6 +80,7 @@ class FillSize:
             delivers_while_reading=delivers,
             has_windows=has_windows,
             is_sequential=options.kind == "sequential",
+            has_workers=options.workers is not None,
         )
 
     @property
@@ -111,11 +115,17 @@ class FillSize:
             return possible
         return pace.at_most(possible, ready, time.perf_counter())
 
-    def room(self, count: int) -> int:
-        """How many batches may wait to be used when the fill after one of ``count`` begins."""
+    def room(self, count: int, pace: Pace) -> int:
+        """How many batches may wait to be used when the fill after one of ``count`` begins.
+
+        For a consumer with short steps few of them wait, so that nearly all memory is for one fill:
+        it decodes less than two fills of half the memory, by more than what the steps would save
+        beside it. Workers would have nothing to do while it is read.
+        """
         possible = count if count > 1 else 0
         if self.shares_memory:
-            possible = self.held - self.max_batches - _IN_USE
+            is_short = pace.is_fast and not (self.is_sequential or self.has_workers)
+            possible = 0 if is_short else self.held - self.max_batches - _IN_USE
         return max(self.prefetch - 1, possible)
 
 

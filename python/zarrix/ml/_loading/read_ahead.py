@@ -156,8 +156,8 @@ class ReadAhead(Filler):
                 finally:
                     del failure
             # Batches that were taken meanwhile make room for new ones.
-            room = self._size.room(len(fill))
-            while self._held() > room and not self._is_over():
+            room = self._size.room
+            while self._held() > room(len(fill), self._pace) and not self._is_over():
                 self._wakes.used.wait(None)
             if self._is_over():
                 return

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 __all__ = ["Pace"]
 
+# Steps of a fast consumer take at most this part of the time in which a batch is read.
+_FAST = 0.25
+
 
 class Pace:
     """Bounds the batches that are read together while few are ready.
@@ -37,6 +40,12 @@ class Pace:
     def is_known(self) -> bool:
         """Whether a step has ended."""
         return self._step_s is not None
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether steps are so short that reading hardly gains by what goes on beside them."""
+        step_s, batch_s = self._step_s, self._batch_s
+        return step_s is not None and batch_s is not None and step_s <= _FAST * batch_s
 
     def at_most(self, max_batches: int, ready: int, now: float) -> int:
         """How many batches, 1 to ``max_batches``, are read before ``ready`` ones are used."""
