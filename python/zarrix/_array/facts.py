@@ -155,10 +155,12 @@ class ArrayFacts(ArrayHandle):
 
     @property
     def cdata_shape(self) -> tuple[int, ...]:
-        """Number of chunks along each axis; ``(1,)`` for an array without axes."""
+        """Number of chunks along each axis; ``(1,)`` for an array without axes, and under
+        `zarrix.as_zarr` ``()``.
+        """
         metadata = self._current().metadata
         if not metadata.shape:
-            return (1,)
+            return () if DIALECT.is_zarr3 else (1,)
         grid = metadata.inner_grid
         return tuple(axis.count(n) for n, axis in zip(metadata.shape, grid, strict=True))
 

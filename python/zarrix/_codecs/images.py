@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from zarrix._codecs.bound import UINT8, Bound, Config, DType
+from zarrix._runtime.dialect import DIALECT
 
 __all__ = [
     "ImageBinding",
@@ -126,13 +127,14 @@ def _spelled_lossless(text: str, name: str, values: list[str]) -> dict[str, Any]
 
 def chain_end(serializer: str) -> list[dict[str, Any]]:
     """The codecs on bytes that follow a serializer by default: a checksum after a picture, in which
-    damage would otherwise be other pixels. PNG has checksums of its own.
+    damage would otherwise be other pixels. PNG has checksums of its own. Other chunks have one in
+    their zstd frame, except under `zarrix.as_zarr`: zarr-python's have none.
     """
     if serializer.removeprefix("numcodecs.") == "imagecodecs_png":
         return []
     if is_image(serializer):
         return [{"name": "crc32c"}]
-    return [{"name": "zstd", "configuration": {"level": 0, "checksum": True}}]
+    return [{"name": "zstd", "configuration": {"level": 0, "checksum": not DIALECT.is_zarr3}}]
 
 
 def drafted(config: Config) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from zarrix._codecs.encodable import encodable_config
 from zarrix._codecs.images import spelled
 from zarrix._codecs.table import BY_ID, CODECS
 from zarrix._errors import BadCompressorError, UnknownCodecError, suggestion
+from zarrix._runtime.dialect import DIALECT
 
 __all__ = [
     "DEFAULT_COMPRESSOR",
@@ -40,6 +41,8 @@ DEFAULT_COMPRESSOR: dict[str, Any] = {
     "blocksize": 0,
 }
 """The meaning of ``compressor="default"``: Blosc with lz4 at level 5 and byte shuffle."""
+
+_DEFAULT_OF_ZARR3: dict[str, Any] = {"id": "zstd", "level": 0}
 
 _PACKAGES = {
     **{row.codec_id: row.package for row in CODECS if row.package},
@@ -192,7 +195,9 @@ def normalize_compressor(compressor: Any) -> dict[str, Any] | None:
     if isinstance(compressor, str):
         if compressor == "default":
             chosen = vars(sys.modules.get("zarrix.storage", object)).get("default_compressor", ...)
-            return dict(DEFAULT_COMPRESSOR) if chosen is ... else normalize_compressor(chosen)
+            if chosen is not ...:
+                return normalize_compressor(chosen)
+            return dict(_DEFAULT_OF_ZARR3 if DIALECT.is_zarr3 else DEFAULT_COMPRESSOR)
         if compressor == "none":
             return None
     if compressor is None or compressor is False or compressor in ([], ()):

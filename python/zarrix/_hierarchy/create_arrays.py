@@ -20,10 +20,12 @@ from zarrix._array.keywords import (
     V3RequireKeywords,
     V3ShapeKeywords,
 )
+from zarrix._codecs.numcodecs import DEFAULT_COMPRESSOR
 from zarrix._errors import ContainsArrayError
 from zarrix._hierarchy.state import GroupState
 from zarrix._metadata.arguments import normalize_shape
 from zarrix._runtime.caller import warn_caller
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import takes
 
 __all__ = ["GIVEN", "ArrayCreation"]
@@ -53,6 +55,17 @@ def _not_an_array(method: F) -> F:
         return method(self, *args, **keywords)
 
     return checked  # type: ignore[return-value]
+
+
+def _compressor_of_zarr3(zarr_format: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The compressor by default of these two methods of zarr-python 3 in a v2 group: Blosc, as in
+    zarr 2.18, where its functions and other methods have zstd.
+    """
+    names = ("compressor", "compressors", "compression")
+    given = (options.get(name, "auto") for name in names)
+    if zarr_format == 2 and all(isinstance(one, str) and one == "auto" for one in given):
+        return {"compressor": dict(DEFAULT_COMPRESSOR)}
+    return {}
 
 
 class ArrayCreation(GroupState):
@@ -106,6 +119,8 @@ class ArrayCreation(GroupState):
             warn_caller("ignoring keyword argument 'shuffle': it is an option of the compressor")
         if dtype is not None:
             options["dtype"] = dtype
+        if DIALECT.is_zarr3:
+            options.update(_compressor_of_zarr3(self._zarr_format, options))
         if data is not None:
             return self._make(_create.array, name, data, shape=shape, **options)
         if shape is None:
@@ -210,6 +225,8 @@ class ArrayCreation(GroupState):
         with self._writing():
             path = self._new_path(name)
             options.update(kwargs)
+            if DIALECT.is_zarr3:
+                options.update(_compressor_of_zarr3(self._zarr_format, options))
             return _create_array.create_array(self._location.store, name=path, **options)
 
     @takes(V3RequireKeywords, like=_create_array.create_array, refused=_STORES_GIVEN)

@@ -33,6 +33,7 @@ from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
 from zarrix._nodes import nodes
 from zarrix._nodes.consolidate import update_consolidated
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.memory import MemoryStore
 from zarrix._stores.overlap import refuse_overlap
 
@@ -278,10 +279,18 @@ class Group(
         self.array(item, value, overwrite=True)
 
     def __delitem__(self, item: str) -> None:
-        """Delete a member and all below it."""
+        """Delete a member and all below it.
+
+        Raises
+        ------
+        MemberNotFoundError
+            There is none; under `zarrix.as_zarr` nothing happens then, as in zarr-python 3.
+        """
         path = self._item_path(item)
         with self._writing():
             if item not in self:
+                if DIALECT.is_zarr3:
+                    return
                 raise self._no_member(item)
             for store in self._stores():
                 store.rmdir(path)

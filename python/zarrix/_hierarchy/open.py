@@ -23,6 +23,7 @@ from zarrix._nodes.consolidate import consolidate
 from zarrix._nodes.existing import existing, mode_at, require
 from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node
+from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import takes
 from zarrix._stores.keys import ZMETADATA
 from zarrix._stores.open import as_store
@@ -203,7 +204,8 @@ def open_group(
         Of the group, if it is created.
     use_consolidated : bool or str, optional
         True reads metadata from the consolidated metadata, which must exist; a str is its key in
-        v2. With False, ``metadata.consolidated_metadata`` is None.
+        v2. With False, ``metadata.consolidated_metadata`` is None. None reads it only under
+        `zarrix.as_zarr`, if it is there.
     durability : {'process', 'fsync'}, optional
         What a finished write, here and in all members, survives: the end of this process, or also a
         loss of power. When omitted, ``zarrix.config.durability`` applies.
@@ -246,13 +248,8 @@ def open_group(
         location = location.choose_format(2)
         _create_group(location, mode == "w", attributes)
         node = require(location, "group")
-    elif use_consolidated:
-        key = use_consolidated if isinstance(use_consolidated, str) else ZMETADATA
-        # Import time: only consolidated metadata needs it.
-        from zarrix._nodes.consolidated_store import open_store
-
-        through = open_store(location.store, location.path, location.zarr_format, key)
-        location = location._replace(store=through)
+    elif use_consolidated or (use_consolidated is None and DIALECT.is_zarr3):
+        location = _consolidated(location, node, use_consolidated)
     options = GroupOptions(
         read_only=mode == "r",
         cache_attrs=cache_attrs,
@@ -261,6 +258,26 @@ def open_group(
         shows_consolidated=use_consolidated is not False,
     )
     return Group._at(location, node, options)
+
+
+def _consolidated(location: Location, node: _nodes.Node, key: bool | str | None) -> Location:
+    """The location through the consolidated metadata of its group; None uses what there is."""
+    store, path, zarr_format, _ = location
+    if key is None:
+        is_used = getattr(store._user_store, "supports_consolidated_metadata", True)
+        has_none = node.zarr_format == 3 and b'"consolidated_metadata"' not in node.document
+        if has_none or not is_used:
+            return location
+    # Import time: only consolidated metadata needs it.
+    from zarrix._nodes.consolidated_store import open_store
+
+    try:
+        through = open_store(store, path, zarr_format, key if isinstance(key, str) else ZMETADATA)
+    except PathNotFoundError:
+        if key is None:
+            return location
+        raise
+    return location._replace(store=through)
 
 
 @takes()

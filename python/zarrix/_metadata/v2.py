@@ -92,7 +92,7 @@ def new_array(
     """The metadata that zarr 2.18's ``init_array`` would store for these arguments.
 
     The axes of a dtype with a shape are appended to ``shape``. An array without axes is not
-    compressed.
+    compressed, except under `zarrix.as_zarr`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def new_array(
     codecs = _with_object_codec(element, object_codec, normalize_filters(filters))
     lengths = normalize_shape(shape) + full_dtype.shape
     chunk_shape = normalize_chunks(chunks, lengths, element.itemsize)
-    last = normalize_compressor(compressor) if lengths else None
+    last = normalize_compressor(compressor) if lengths or DIALECT.is_zarr3 else None
     fill_value, order = _new_fill(fill_value, element, codecs), normalize_order(order)
     separator = normalize_dimension_separator(dimension_separator)
     _check_chunks(lengths, chunk_shape, element, label)
@@ -262,8 +262,10 @@ def array_document(metadata: ArrayMetadata) -> bytes:
         "order": metadata.order,
         "filters": None if filters is None else [_spelled(codec) for codec in filters],
     }
-    if metadata.key_encoding[1] is not None:
-        members["dimension_separator"] = metadata.key_encoding[1]
+    # zarr 2.18 does not write the one of its default; zarr-python 3 does.
+    separator = metadata.key_encoding[1] or ("." if DIALECT.is_zarr3 else None)
+    if separator is not None:
+        members["dimension_separator"] = separator
     return json_dumps(members)
 
 

@@ -436,12 +436,14 @@ def _name(key: Any) -> str:
 def put_first_attributes(
     store: Store, path: str, attributes: Mapping[str, Any], documents: Mapping[str, bytes]
 ) -> None:
-    """Store the attributes of a new v2 node, of which these are the documents so far."""
+    """Store the attributes of a new v2 node, of which these are the documents so far; without any,
+    those that another process has stored stay.
+    """
     key = key_of(path, ATTRIBUTES_DOCUMENT[2])
     document = v2.attributes_document(_as_json({_name(k): v for k, v in attributes.items()}))
     if put_new(store, key, document, lambda old: old):
         update_consolidated(store, path, 2, documents={**documents, key: document})
-    else:
+    elif attributes:
         Attributes._of_node(store, path, 2).put(attributes)
 
 

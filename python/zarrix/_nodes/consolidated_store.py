@@ -2,7 +2,8 @@
 
 If the wrapped store is local, each document is compared with what is stored: a difference is warned
 of once, and the stored document is served. Elsewhere a check would cost what consolidated metadata
-saves. A difference that a commit makes, or has made since the group was opened, is none: the group
+saves, and under `zarrix.as_zarr` the consolidated metadata is believed everywhere, as in zarr-python.
+A difference that a commit makes, or has made since the group was opened, is none: the group
 shows one state of all nodes, also while their documents change one after the other.
 """
 
@@ -26,6 +27,7 @@ from zarrix._nodes.long_documents import consolidated_entries, is_long, without_
 from zarrix._nodes.pending import intent_above
 from zarrix._runtime.cached_property import cached_property
 from zarrix._runtime.caller import warn_caller
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     CONSOLIDATED_DOCUMENT,
@@ -79,7 +81,8 @@ class ConsolidatedStore(Store):
         self._durability = store._durability
         self._writeable = store._writeable
         self.is_remote = store.is_remote
-        self._is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
+        is_near = isinstance(store._engine, _engine.LocalStore | _engine.MemoryStore)
+        self._is_near = is_near and not DIALECT.is_zarr3
         self._warned = False
         root = getattr(store, "path", None)
         if isinstance(root, str):

@@ -24,6 +24,7 @@ from zarrix._nodes.new import group_metadata
 from zarrix._nodes.orphans import LISTED
 from zarrix._nodes.undo import or_nothing
 from zarrix._runtime.config import config
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 from zarrix._stores.keys import key_of
 
@@ -75,7 +76,7 @@ def create_many(
                 is_free=path not in asked,
                 may_exist=path in missing,
             )
-            if zarr_format == 2 and metadata.attributes:
+            if zarr_format == 2 and (metadata.attributes or DIALECT.is_zarr3):
                 key = key_of(path, metadata.document_name)
                 with or_nothing(store, path, None, metadata, replaces=False):
                     put_first_attributes(store, path, metadata.attributes, {key: document})

@@ -13,6 +13,7 @@ from zarrix._nodes import nodes
 from zarrix._nodes.attributes import put_first_attributes, require_json
 from zarrix._nodes.location import Location
 from zarrix._nodes.undo import or_nothing
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.keys import key_of
 
 __all__ = ["group_metadata", "new_node"]
@@ -57,7 +58,8 @@ def new_node(
         # A group has no chunks to delete.
         chunk_store = None
     with or_nothing(store, path, chunk_store, metadata, replaces=replaces):
-        if attributes and metadata.zarr_format == 2:
+        # zarr-python 3 writes them for a node without attributes, too.
+        if metadata.zarr_format == 2 and (attributes or DIALECT.is_zarr3):
             key = key_of(path, metadata.document_name)
-            put_first_attributes(store, path, attributes, {key: document})
+            put_first_attributes(store, path, attributes or {}, {key: document})
         yield

@@ -26,6 +26,7 @@ from zarrix._metadata import v2, v3
 from zarrix._metadata.array import ArrayMetadata
 from zarrix._metadata.group import GroupMetadata
 from zarrix._metadata.literals import Format
+from zarrix._nodes.attributes import put_first_attributes
 from zarrix._nodes.batch import BATCHES, known_format, known_groups
 from zarrix._nodes.consolidate import update_consolidated
 from zarrix._nodes.engine_array import engine_array
@@ -37,6 +38,7 @@ from zarrix._nodes.put_new import put_new
 from zarrix._nodes.strangers import RESERVED, clear, require_ours, stranger
 from zarrix._runtime.caller import warn_caller
 from zarrix._runtime.config import config
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.base import Store
 from zarrix._stores.keys import (
     ZARR_JSON,
@@ -573,6 +575,8 @@ def _create_above(store: Store, missing: list[str], zarr_format: Format) -> None
         groups = known_groups(store, parent, zarr_format)
         is_free = groups is not None and groups.is_free(store, parent)
         store_first(store, parent, new, document, is_free=is_free, may_exist=True)
+        if zarr_format == 2 and DIALECT.is_zarr3:
+            put_first_attributes(store, parent, {}, {key_of(parent, ZGROUP): document})
 
 
 def _above(store: Store, path: str, zarr_format: Format | None) -> dict[str, Node | None]:
