@@ -4,7 +4,6 @@
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,8 @@ from zarrix._runtime.dialect import DIALECT
 
 
 @pytest.fixture
-def as_zarr3(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def as_zarr3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DIALECT, "is_zarr3", True)
-    yield
 
 
 def document(store: Any, key: str) -> Any:
@@ -81,7 +79,8 @@ def test_every_node_of_v2_has_attributes(monkeypatch: pytest.MonkeyPatch, writes
     nodes = {key[: -len(".zarray")] for key in store if key.endswith((".zarray", ".zgroup"))}
     assert len(nodes) == 9
     found = {key[: -len(".zattrs")]: document(store, key) for key in store if ".zattrs" in key}
-    assert found == ({**dict.fromkeys(nodes, {}), "g/": {"k": 1}} if writes else {"g/": {"k": 1}})
+    empty: dict[str, Any] = {key: {} for key in nodes} if writes else {}
+    assert found == {**empty, "g/": {"k": 1}}
 
 
 @pytest.mark.usefixtures("as_zarr3")

@@ -2,9 +2,9 @@
 
 If the wrapped store is local, each document is compared with what is stored: a difference is warned
 of once, and the stored document is served. Elsewhere a check would cost what consolidated metadata
-saves, and under `zarrix.as_zarr` the consolidated metadata is believed everywhere, as in zarr-python.
-A difference that a commit makes, or has made since the group was opened, is none: the group
-shows one state of all nodes, also while their documents change one after the other.
+saves. Under `zarrix.as_zarr` no document is compared, as in zarr-python. A difference that a commit
+makes, or has made since the group was opened, is none: the group shows one state of all nodes, also
+while their documents change one after the other.
 """
 
 from __future__ import annotations
