@@ -173,3 +173,18 @@ def test_a_store_may_have_no_consolidated_metadata(tmp_path: Path) -> None:
     del store["a/zarr.json"]
     assert "a" not in zarr.open_group(store)
     assert "a" in zarr.open_group(zarr.MemoryStore(dict(store)))
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_folder_that_is_no_node_is_warned_of(
+    tmp_path: Path, zarr_format: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = zarr.open_group(tmp_path, mode="w", zarr_format=zarr_format)
+    root.create_group("a")
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "x").write_text("x")
+    assert list(root) == ["a"]
+    monkeypatch.setattr(DIALECT, "is_zarr3", True)
+    with pytest.warns(UserWarning, match="Object at odd is not recognized as a component"):
+        assert list(root) == ["a"]
+    assert "odd" not in root

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from zarrix._array.array import Array
 from zarrix._hierarchy.state import GroupState
 from zarrix._nodes import nodes as _nodes
-from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember, warn_of
+from zarrix._nodes.broken import CANNOT_OPEN, BrokenMember, warn_of, warn_of_strangers
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.keys import key_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,18 @@ class Listing(GroupState):
         self, *, attributes: bool = False, names: Sequence[str] | None = None
     ) -> Iterator[tuple[str, _nodes.Node]]:
         store, path, _, _ = self._location
-        return _nodes.members(store, path, self._zarr_format, attributes=attributes, names=names)
+        if names is not None or not DIALECT.is_zarr3:
+            yield from _nodes.members(
+                store, path, self._zarr_format, attributes=attributes, names=names
+            )
+            return
+        names, known = store.child_names(path), set()
+        for name, node in _nodes.members(
+            store, path, self._zarr_format, attributes=attributes, names=names
+        ):
+            known.add(name)
+            yield name, node
+        warn_of_strangers(names, known)
 
     def _read_members(self) -> dict[str, Any]:
         """The direct members by name; the requests for them cover the attributes of arrays."""

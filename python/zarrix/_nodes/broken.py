@@ -7,10 +7,12 @@ error.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from zarrix._errors import BrokenMemberWarning, ZarrixError
 from zarrix._runtime.caller import warn_caller
 
-__all__ = ["CANNOT_OPEN", "BrokenMember", "warn_of"]
+__all__ = ["CANNOT_OPEN", "BrokenMember", "warn_of", "warn_of_strangers"]
 
 CANNOT_OPEN = (ZarrixError, PermissionError, IsADirectoryError, ImportError)
 """Errors of opening one member that are caused by that member, and not by the server."""
@@ -40,6 +42,16 @@ class BrokenMember:
         if len(text) > _MOST_CHARACTERS:
             text = f"{text[: _MOST_CHARACTERS - 3]}..."
         return f"{self.name.rpartition('/')[2]} (cannot be opened: {text})"
+
+
+def warn_of_strangers(names: Iterable[str], known: Collection[str]) -> None:
+    """Warn, as zarr-python 3 does and in its words, of names in a group that are not nodes."""
+    for name in names:
+        if name not in known:
+            warn_caller(
+                f"Object at {name} is not recognized as a component of a Zarr hierarchy.",
+                UserWarning,
+            )
 
 
 def warn_of(name: str, reason: Exception) -> None:
