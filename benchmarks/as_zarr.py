@@ -1,6 +1,6 @@
 """Programs that `import zarr`: on zarrix under that name, beside zarr-python itself.
 
-    python -m benchmarks.as_zarr [--rounds 15] [--formats 3 2]
+    python -m benchmarks.as_zarr [--rounds 15]
 
 It needs an environment with zarr-python 3.4 and zarrix. Both have the name ``zarr``, so that each
 runs in a process of its own, which is there for all rounds: in a round both do the same in turn.

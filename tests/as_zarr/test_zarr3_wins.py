@@ -188,3 +188,28 @@ def test_a_folder_that_is_no_node_is_warned_of(
     with pytest.warns(UserWarning, match="Object at odd is not recognized as a component"):
         assert list(root) == ["a"]
     assert "odd" not in root
+
+
+@pytest.mark.parametrize(("is_zarr3", "fill"), [(True, 0), (False, None)])
+def test_the_fill_value_of_an_empty_array_of_v2(
+    monkeypatch: pytest.MonkeyPatch, is_zarr3: bool, fill: Any
+) -> None:
+    monkeypatch.setattr(DIALECT, "is_zarr3", is_zarr3)
+    assert zarr.empty(3, zarr_format=2).fill_value == fill
+    assert zarr.open_group({}, mode="w", zarr_format=2).empty("a", shape=3).fill_value == fill
+
+
+@pytest.mark.parametrize(("is_zarr3", "kind"), [(True, TypeError), (False, ValueError)])
+def test_open_consolidated_refuses_to_do_without(
+    monkeypatch: pytest.MonkeyPatch, is_zarr3: bool, kind: type[Exception]
+) -> None:
+    monkeypatch.setattr(DIALECT, "is_zarr3", is_zarr3)
+    with pytest.raises(kind, match="use_consolidated is True here"):
+        zarr.open_consolidated({}, **{"use_consolidated": False})
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_complex_element_may_be_a_tuple(zarr_format: Any) -> None:
+    dtype = zarr.dtype.Complex128()
+    found = dtype.from_json_scalar((1.0, "Infinity"), zarr_format=zarr_format)
+    assert (found.real, found.imag) == (1.0, np.inf)

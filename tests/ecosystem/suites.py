@@ -145,7 +145,7 @@ SUITES: dict[str, Suite] = {
         least=0.86,
         tests=9500,
         ways=("collected",),
-        open=200,
+        open=10,
     ),
     "cubed": Suite(
         (

@@ -8,6 +8,7 @@ from zarrix._array.array import Array
 from zarrix._array.create import create
 from zarrix._array.keywords import ArrayKeywords, CreateKeywords, LikeKeywords
 from zarrix._array.like import take_like
+from zarrix._metadata.literals import DEFAULT
 from zarrix._runtime.dialect import DIALECT
 from zarrix._runtime.signatures import takes
 
@@ -51,7 +52,8 @@ def empty(shape: Any, **kwargs: Unpack[CreateKeywords]) -> Array:
     >>> z.fill_value is None, z.nchunks_initialized
     (True, 0)
     """
-    return create(shape=shape, fill_value=None, **kwargs)
+    # zarr-python 3 gives it the fill value of its data type.
+    return create(shape=shape, fill_value=DEFAULT if DIALECT.is_zarr3 else None, **kwargs)
 
 
 @takes(CreateKeywords, like=create)

@@ -291,6 +291,9 @@ class ZDType:
         np.float64(-inf)
         """
         check_format(zarr_format)
+        if isinstance(data, tuple):
+            # Objects of JSON have tuples in zarr-python.
+            data = list(data)
         if zarr_format == 2 and not is_variable(self.dtype) and data != "NaT":
             return decode_fill_value(data, self.dtype, "scalar")
         return decode_fill(data, self.dtype, "scalar")

@@ -377,7 +377,8 @@ def open_consolidated(
     if mode not in ("r", "r+"):
         raise ValueError(f"mode is 'r' or 'r+', not {mode!r}: the metadata must already exist")
     if use_consolidated is not True:
-        raise ValueError(
+        # The class of error of each generation.
+        raise (TypeError if DIALECT.is_zarr3 else ValueError)(
             f"use_consolidated is True here, not {use_consolidated!r}; open_group() takes False"
         )
     options: dict[str, Any] = {**kwargs}
