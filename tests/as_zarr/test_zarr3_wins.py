@@ -204,8 +204,9 @@ def test_open_consolidated_refuses_to_do_without(
     monkeypatch: pytest.MonkeyPatch, is_zarr3: bool, kind: type[Exception]
 ) -> None:
     monkeypatch.setattr(DIALECT, "is_zarr3", is_zarr3)
+    options: dict[str, Any] = {"use_consolidated": False}
     with pytest.raises(kind, match="use_consolidated is True here"):
-        zarr.open_consolidated({}, **{"use_consolidated": False})
+        zarr.open_consolidated({}, **options)
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

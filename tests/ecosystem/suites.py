@@ -303,7 +303,7 @@ SUITES: dict[str, Suite] = {
 }
 _NO_TESTS = "its source distribution has no tests"
 LEFT_OUT: dict[str, str] = {
-    "kerchunk 0.2.10": f"{_NO_TESTS}; that of 0.2.6 has some, for zarr 2",
+    "kerchunk 0.2.10": f"{_NO_TESTS}; that of 0.2.6 has files for tests, and none of the tests",
     "bio2zarr 0.2.1": f"{_NO_TESTS}, nor has that of 0.1.6",
     "sgkit 0.10.0": _NO_TESTS,
     **dict.fromkeys(("ome-zarr-models 1.8.1", "titiler-xarray 2.4.0"), _NO_TESTS),
