@@ -13,6 +13,10 @@ export interface PaneState {
   range?: [number, number];
   map?: string;
   transform?: string;
+  /** The range is that of the values, without so many percent of them at each end. */
+  clip?: number;
+  /** Each frame has a range of its own. */
+  eachFrame?: boolean;
   outlines?: boolean;
   raw?: boolean;
   upright?: boolean;
@@ -58,7 +62,9 @@ export function toFragment(state: State): string {
     if (pane.kind) options.push(`kind:${pane.kind}`);
     if (pane.range) options.push(`range:${pane.range.join(":")}`);
     if (pane.map) options.push(`map:${pane.map}`);
-    if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
+    if (pane.transform) options.push(`transform:${pane.transform}`);
+    if (pane.clip !== undefined) options.push(`clip:${pane.clip}`);
+    if (pane.eachFrame) options.push("frames:1");
     if (pane.outlines) options.push("outlines:1");
     if (pane.raw) options.push("raw:1");
     for (const { active, color, gamma, range } of pane.channels ?? []) {
@@ -142,6 +148,8 @@ function paneOf(path: string, options: string): PaneState {
     if (name === "kind") pane.kind = value as Kind;
     if (name === "map") pane.map = value;
     if (name === "transform") pane.transform = value;
+    if (name === "clip" && value !== "" && Number(value) >= 0 && Number(value) < 50) pane.clip = Number(value);
+    if (name === "frames") pane.eachFrame = true;
     if (name === "outlines") pane.outlines = true;
     if (name === "raw") pane.raw = true;
     if (name === "channel") {

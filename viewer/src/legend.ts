@@ -7,10 +7,12 @@ import { number } from "./ui/text";
 
 /** The side of a disk, in CSS pixels. */
 export const SIDE = 44;
+/** The height of a line below it. */
+const LINE = 14;
 
 export interface Legend {
-  /** What is written below the disk, and what it means in words. */
-  caption: string;
+  /** The lines below the disk, and what it means in words. */
+  caption: string[];
   words: string;
   disk(side: number): ImageData;
 }
@@ -21,12 +23,15 @@ export function legendOf(pane: Pane): Legend | null {
   // Four digits fit beside the picture.
   const largest = number(Number(pane.look.value.range[1].toPrecision(4)));
   if (pane.kind.value === "flow") {
-    return { caption: `${largest} px`, words: `Colours of motions of up to ${largest} pixels`, disk: (side) => disk(side, wheelColour) };
+    return { caption: [`${largest} px`], words: `Colours of motions of up to ${largest} pixels`, disk: (side) => disk(side, wheelColour) };
   }
   if (pane.kind.value !== "complex") return null;
+  const isLog = pane.transform.value === "log";
+  const least = number(Number(pane.look.value.range[0].toPrecision(4)));
+  const middle = isLog || least !== "0" ? `, the middle ${least}${isLog ? ", on a logarithmic scale" : ""}` : "";
   return {
-    caption: `|z| ≤ ${largest}`,
-    words: `Colours of complex numbers: the phase is the hue, 0 at the right and a quarter turn at the top; the edge has the magnitude ${largest}`,
+    caption: [`|z| ≤ ${largest}`, ...(middle ? [`≥ ${least}${isLog ? " log" : ""}`] : [])],
+    words: `Colours of complex numbers: the phase is the hue, 0 at the right and a quarter turn at the top; the edge has the magnitude ${largest}${middle}`,
     // Rows of a screen grow downwards, imaginary parts upwards.
     disk: (side) => disk(side, (real, down) => phaseColour(real, -down)),
   };
@@ -56,10 +61,12 @@ export function drawLegend(context: CanvasRenderingContext2D, pane: Pane, width:
   canvas.height = side;
   canvas.getContext("2d")?.putImageData(legend.disk(side), 0, 0);
   const left = width + Math.round(14 * ratio);
-  const top = height - side - Math.round(20 * ratio);
+  const top = height - side - Math.round((6 + LINE * legend.caption.length) * ratio);
   context.drawImage(canvas, left, top);
   context.textAlign = "center";
   context.textBaseline = "top";
   context.font = `${11 * ratio}px system-ui, sans-serif`;
-  context.fillText(legend.caption, left + side / 2, top + side + 4 * ratio, (MARGIN.right - 4) * ratio);
+  for (const [line, text] of legend.caption.entries()) {
+    context.fillText(text, left + side / 2, top + side + (4 + LINE * line) * ratio, (MARGIN.right - 4) * ratio);
+  }
 }

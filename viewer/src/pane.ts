@@ -8,6 +8,7 @@ import type { PaneState, Projection } from "./fragment";
 import { labelAt } from "./labels";
 import type { Over } from "./over";
 import { MAPS } from "./paint/colours";
+import { CLIPPED } from "./range";
 import type { ChannelLook, Look } from "./paint/paint";
 import type { Transform } from "./paint/values";
 
@@ -23,6 +24,8 @@ export class Pane {
   /** The range in use, where `range` is null. */
   found: Signal<[number, number] | null> = signal(null);
   readonly perFrame = signal(false);
+  /** The percentage of values that an automatic range leaves out at each end. */
+  clip: Signal<number>;
   map: Signal<string>;
   transform: Signal<Transform>;
   scaleChosen: boolean;
@@ -77,7 +80,9 @@ export class Pane {
     this.kind = signal(kind);
     this.axes = signal(checkedAxes(state.axes, node) ?? axesFor(node, kind));
     this.field = signal(state.field ?? (kind === "struct" ? undefined : node.fields?.[0]?.name));
-    this.range = signal(state.range ?? usualRange(guess, kind));
+    this.range = signal(state.range ?? (state.clip === undefined ? usualRange(guess, kind) : null));
+    this.clip = signal(state.clip ?? 0);
+    this.perFrame.value = state.eachFrame ?? false;
     this.map = signal(state.map && (MAPS as readonly string[]).includes(state.map) ? state.map : usualMap(kind));
     this.transform = signal(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
     this.scaleChosen = state.transform !== undefined || this.range.value !== null;
@@ -96,6 +101,7 @@ export class Pane {
   lookAs(other: Pane): void {
     this.range = other.range;
     this.found = other.found;
+    this.clip = other.clip;
     this.map = other.map;
     this.transform = other.transform;
     this.channels = other.channels;
@@ -225,16 +231,42 @@ export class Pane {
   }
 
   private forgetRanges(): void {
-    this.range.value = usualRange(this.node.guess, this.kind.value);
+    this.range.value = this.clip.value ? null : usualRange(this.node.guess, this.kind.value);
     this.found.value = null;
     this.foundChannels.value = [];
     this.origin.value = null;
   }
 
-  /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
-  adaptScale([low, high]: [number, number]): void {
-    if (this.scaleChosen || this.kind.value !== "depth" || low <= 0) return;
-    this.transform.value = high / low > 30 ? "log" : "linear";
+  /**
+   * Depth from near to a distant horizon, and magnitudes far apart, are seen on a logarithmic scale; the user's
+   * choice stays. Whether the scale is another one now.
+   */
+  adaptScale([low, high]: [number, number], isSpread: () => boolean): boolean {
+    const before = this.transform.value;
+    if (this.scaleChosen) return false;
+    if (this.kind.value === "depth" && low > 0) this.transform.value = high / low > 30 ? "log" : "linear";
+    if (this.kind.value === "complex" && before === "linear" && isSpread()) {
+      this.clip.value = CLIPPED;
+      this.setTransform("log");
+    }
+    return this.transform.value !== before;
+  }
+
+  /** Changes the scale. Magnitudes then have another automatic range, as has what leaves out extremes. */
+  setTransform(transform: Transform): void {
+    batch(() => {
+      this.transform.value = transform;
+      if (this.kind.value === "complex" || this.clip.value) this.found.value = null;
+    });
+  }
+
+  /** Begins the range at the values of the next picture, without so many percent of them at each end. */
+  findRange(clip = 0): void {
+    batch(() => {
+      this.clip.value = clip;
+      this.range.value = null;
+      this.found.value = null;
+    });
   }
 
   setKind(kind: Kind): void {
@@ -247,6 +279,8 @@ export class Pane {
       this.found.value = null;
       this.map.value = usualMap(kind);
       this.transform.value = "linear";
+      this.scaleChosen = false;
+      this.clip.value = 0;
       this.channels.value = usualChannels(this.node, this.axes.value);
       this.foundChannels.value = [];
       if (PICTURES.includes(kind)) this.field.value ??= this.node.fields?.[0]?.name;
@@ -261,7 +295,11 @@ export class Pane {
     const usual = usualRange(this.node.guess, kind.value);
     if (this.range.value && JSON.stringify(this.range.value) !== JSON.stringify(usual)) state.range = this.range.value;
     if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
-    if (this.transform.value !== "linear") state.transform = this.transform.value;
+    // Without a word about the scale, it adapts to the values.
+    const adapts = (kind.value === "depth" || kind.value === "complex") && !this.range.value;
+    if (this.transform.value !== "linear" || (adapts && this.scaleChosen)) state.transform = this.transform.value;
+    if (!this.range.value && (this.clip.value || usual)) state.clip = this.clip.value;
+    if (this.perFrame.value) state.eachFrame = true;
     if (this.outlines.value) state.outlines = true;
     if (this.raw.value) state.raw = true;
     if (kind.value === "channels") {

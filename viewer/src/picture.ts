@@ -10,7 +10,7 @@ import { missingOf } from "./missing";
 import { type Layout, type Look, paint } from "./paint/paint";
 import { type Box, centred, fitting, layoutOf, onScreen, tilesIn, type Viewport, visible } from "./plane";
 import { type Placed, Placing } from "./placing";
-import { channelRange, rangeOf } from "./range";
+import { channelRange, isSpread, rangeOf } from "./range";
 import { crossSides } from "./sides";
 import type { Over } from "./over";
 import type { Pane } from "./pane";
@@ -204,11 +204,13 @@ export class Picture {
     const look = { ...pane.look.value };
     if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || (pane.found.value !== null && !pane.perFrame.value)) return look;
-    const range = rangeOf(loadedOf(tiles), pane.kind.value, look.even);
+    const loaded = loadedOf(tiles);
+    const range = rangeOf(loaded, look, pane.clip.value);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
-      pane.adaptScale(range);
+      // On another scale, the range of magnitudes is another one.
+      if (pane.adaptScale(range, () => isSpread(loaded))) return this.lookOf(tiles, complete);
     }
     return { ...look, range };
   }

@@ -10,7 +10,8 @@ test("a state survives its address, with hostile names", () => {
   const state = {
     panes: [
       { path: 'a/<script>&#=;:"', kind: "gray" as const, range: [0.5, 2] as [number, number], map: "turbo", axes: { y: 0, x: 2, c: null } },
-      { path: "\u202egnp", transform: "log", outlines: true },
+      { path: "\u202egnp", transform: "log", clip: 1, eachFrame: true, outlines: true },
+      { path: "linear", transform: "linear", clip: 0 },
       { path: "s", field: "a;kind:labels;b:c%3B%25 é+&=#<i>", chunks: "bytes" as const },
     ],
     at: { "t=1&x": 5 },
@@ -37,6 +38,7 @@ test("a name in an address is what it was, whatever it looks like", () => {
 });
 
 test("an address of nonsense is an empty state", () => {
+  assert.deepEqual(fromFragment("#path=a&as=clip:50;clip:-1;clip:;clip:x").panes, [{ path: "a" }]);
   const state = fromFragment("#at=t=-1&at==&at=x=1e400&view=1,NaN,2&as=range:a:b");
   assert.deepEqual([state.panes, state.at, state.view], [[], {}, undefined]);
 });

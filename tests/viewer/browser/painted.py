@@ -144,14 +144,18 @@ def mask(values: Any) -> Any:
     return with_alpha(np.where(bright, (255, 205, 64), (26, 28, 44)).astype("u1"), valid)
 
 
-def complex_(values: Any, largest: float) -> Any:
+def complex_(values: Any, largest: float, least: float = 0, transform: str = "linear") -> Any:
     """Pixels of complex numbers: phase as hue, magnitude as brightness."""
     real, imaginary = values.real.astype("f8"), values.imag.astype("f8")
-    level, valid = levels(np.sqrt(real * real + imaginary * imaginary), 0, largest)
+    magnitude = np.sqrt(real * real + imaginary * imaginary)
+    # A magnitude is computed in float64, and not rounded as values of float64 are.
+    level, valid = levels(magnitude.astype("g"), least, largest, transform)
+    level[magnitude == 0], valid[magnitude == 0] = 0, True
     larger = np.maximum(np.abs(real), np.abs(imaginary))
     unit = np.divide(128, larger, out=np.zeros_like(larger), where=larger > 0)
-    x = np.floor(real * unit + 128.5) - 128
-    y = np.floor(imaginary * unit + 128.5) - 128
+    with np.errstate(invalid="ignore"):
+        x = np.floor(real * unit + 128.5) - 128
+        y = np.floor(imaginary * unit + 128.5) - 128
     turn = np.arctan2(y, x) / (2 * np.pi)
     turn = np.where(valid, turn, 0)
     phase = np.floor((turn - np.floor(turn)) * 256 + 1e-9).astype(int) & 255

@@ -227,6 +227,26 @@ def test_the_numbers_beside_a_curve_are_whole(screen: Screen, viewing: Callable[
     assert not left()[:, :2].any()
 
 
+@pytest.mark.parametrize("width", [390, 820])
+def test_the_first_and_the_last_tick_of_a_curve_are_whole(
+    width: int, browser: Any, viewing: Callable[..., Any]
+) -> None:
+    group = group_of("depth", np.arange(5.0), dimension_names=["time"])
+    time = group.create_array("time", data=np.arange(5), dimension_names=["time"])
+    time.attrs["units"] = "days since 2020-01-01"
+    screen = sized(browser, width)
+    screen.open(viewing(group).address("path=depth"), panes=0)
+    screen.wait(lambda: screen.page.locator(".frame.curve canvas").count() == 1)
+
+    def ticks() -> Any:
+        return screen.pixels(".frame.curve canvas")[-16:, :, 3]
+
+    screen.wait(lambda: bool(ticks().any()))
+    assert not ticks()[:, :1].any()
+    assert not ticks()[:, -1:].any()
+    screen.close()
+
+
 def test_text_of_two_axes_is_a_table(screen: Screen, viewing: Callable[..., Any]) -> None:
     words = np.array([["a", "<b>b</b>", ""], ["\u05e9\u05dc", "e\nf", "g"]], dtype=object)
     group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)

@@ -1,6 +1,6 @@
 // Complex numbers: the phase as hue, the magnitude as brightness.
 import { INVALID, ofHue, rgb } from "./colours";
-import { NOT_VALID, Scale } from "./values";
+import { NOT_VALID, Scale, type Transform } from "./values";
 import type { Source } from "./paint";
 
 let phases: Uint8Array | null = null;
@@ -21,20 +21,22 @@ const HUES = Array.from({ length: 256 }, (_, index) => ofHue(index / 256));
 export function phaseColour(real: number, imaginary: number): number {
   const out = new Uint32Array(1);
   const layout = { height: 1, width: 1, sy: 0, sx: 0, sc: 1, channels: 2 };
-  paintComplex({ type: "f4", data: Float32Array.of(real, imaginary), layout }, [0, 1], out);
+  paintComplex({ type: "f4", data: Float32Array.of(real, imaginary), layout }, [0, 1], "linear", out);
   return out[0];
 }
 
 /** Real and imaginary part are neighbours: the axis of components has the stride `sc`. */
-export function paintComplex({ data, layout }: Source, range: [number, number], out: Uint32Array): void {
+export function paintComplex({ data, layout }: Source, range: [number, number], transform: Transform, out: Uint32Array): void {
   const { height, width, sy, sx, sc } = layout;
   const table = phaseTable();
-  const scale = new Scale(range);
+  const scale = new Scale(range, transform === "log" ? "log" : "linear");
   for (let y = 0, pixel = 0; y < height; y++) {
     for (let x = 0, at = y * sy; x < width; x++, at += sx) {
       const real = data[at];
       const imaginary = data[at + sc];
-      const level = scale.level(Math.sqrt(real * real + imaginary * imaginary));
+      const magnitude = Math.sqrt(real * real + imaginary * imaginary);
+      // 0 has no logarithm, and is the darkest all the same.
+      const level = magnitude === 0 ? 0 : scale.level(magnitude);
       if (level === NOT_VALID) {
         out[pixel++] = INVALID;
         continue;

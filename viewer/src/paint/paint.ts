@@ -50,7 +50,7 @@ export function paint(source: Source, look: Look, out: Uint32Array): void {
     case "mask":
       return paintMask(source, out);
     case "complex":
-      return paintComplex(source, look.range, out);
+      return paintComplex(source, look.range, look.transform, out);
     default:
       return paintScalar(source, look, out);
   }

@@ -11,6 +11,7 @@ import { legendOf } from "../legend";
 import { MAPS } from "../paint/colours";
 import type { Transform } from "../paint/values";
 import { Picture } from "../picture";
+import { CLIPPED } from "../range";
 import type { Viewport } from "../plane";
 import { allKinds, type ChannelChoice, type Pane } from "../pane";
 import { crossSides, described } from "../sides";
@@ -146,7 +147,6 @@ function Looks({ pane }: { pane: Pane }) {
   return (
     <>
       {(kind === "gray" || kind === "depth") && (
-        <>
           <label>
             <span>map</span>{" "}
             <select value={pane.map.value} onChange={(event) => (pane.map.value = event.currentTarget.value)}>
@@ -157,45 +157,49 @@ function Looks({ pane }: { pane: Pane }) {
               ))}
             </select>
           </label>
-          <label>
-            <span>scale</span>{" "}
-            <select value={pane.transform.value} onChange={(event) => {
-              pane.scaleChosen = true;
-              pane.transform.value = event.currentTarget.value as Transform;
-            }}>
-              {["linear", "inverse", "log"].map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          </label>
-        </>
+      )}
+      {(kind === "gray" || kind === "depth" || kind === "complex") && (
+        <label>
+          <span>scale</span>{" "}
+          <select value={pane.transform.value} onChange={(event) => {
+            pane.scaleChosen = true;
+            pane.setTransform(event.currentTarget.value as Transform);
+          }}>
+            {["linear", "inverse", "log"].filter((one) => kind !== "complex" || one !== "inverse").map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
       )}
       {ranged && (
         <span class="range">
-          {kind !== "flow" && kind !== "complex" && (
+          {kind === "complex" && "|z| "}
+          {kind !== "flow" && (
             <input type="number" step="any" aria-label="Lowest value of the range" value={shortest(range[0])} onChange={(event) => set(0, event.currentTarget.value)} />
           )}
-          {kind === "flow" && "longest "}
-          {kind === "complex" ? "largest " : kind !== "flow" && " to "}
+          {kind === "flow" ? "longest " : " to "}
           <input type="number" step="any" aria-label="Highest value of the range" value={shortest(range[1])} onChange={(event) => set(1, event.currentTarget.value)} />
           <button
             type="button" title="From the smallest to the largest value of this plane"
-            onClick={() => {
-              pane.range.value = null;
-              pane.found.value = null;
-            }}
+            onClick={() => pane.findRange()}
           >
             auto
           </button>
+          <label title={`The range leaves out the lowest and the highest ${CLIPPED} % of the values of this plane`}>
+            <input
+              type="checkbox" checked={pane.clip.value > 0 && pane.range.value === null}
+              onChange={(event) => pane.findRange(event.currentTarget.checked ? CLIPPED : 0)}
+            />
+            {CLIPPED}–{100 - CLIPPED} %
+          </label>
           <label title="A range of its own for each frame">
             <input
               type="checkbox" checked={pane.perFrame.value}
               onChange={(event) => {
                 pane.perFrame.value = event.currentTarget.checked;
-                pane.range.value = null;
-                pane.found.value = null;
+                pane.findRange(pane.clip.value);
               }}
             />
             each frame
@@ -388,7 +392,7 @@ function Canvas({ viewer, pane, pictures }: Props) {
       // What a picture depends on; reading a signal is what subscribes to it.
       void [
         viewer.loaded.value, viewer.at.value, viewer.viewOf(pane).value, pane.projection.value, viewer.showMissing.value, pane.look.value,
-        pane.axes.value, pane.kind.value, pane.field.value, pane.range.value, pane.perFrame.value, viewer.playing.value,
+        pane.axes.value, pane.kind.value, pane.field.value, pane.range.value, pane.perFrame.value, pane.clip.value, viewer.playing.value,
         pane.labels.value, pane.raw.value, pane.flipped.value, pane.over.value?.opacity.value, pane.over.value?.outlines.value,
         pane.over.value?.isSecond.value, pane.chunkMap.value,
       ];

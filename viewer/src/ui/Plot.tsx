@@ -71,8 +71,11 @@ export function Plot({ curves, marked, height, title, labels, positions, onPart,
         drawn.push({ stroke, width: 1.5 });
         bands.push({ series: [data.length - 1, data.length - 2], fill: `${stroke}40` });
       }
+      // Half of the first and of the last tick lie beside the curve.
+      const [first, last] = [data[0].at(0), data[0].at(-1)].map((at) => (labels && labelAt(labels, at ?? 0)) || String(at));
       plot = new uPlot(
         {
+          padding: [null, (shown) => Math.max(17, halfOf(shown, last)), null, null],
           width: Math.max(120, element.clientWidth),
           height,
           scales: { x: { time: false } },
@@ -81,7 +84,7 @@ export function Plot({ curves, marked, height, title, labels, positions, onPart,
           cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
           axes: [
             { ...axis, size: 30, ...(labels && { values: (_: uPlot, at: number[]) => at.map((one) => tickOf(labels, one)), space: 80 }) },
-            { ...axis, size: widthOf },
+            { ...axis, size: (shown, texts) => Math.max(widthOf(shown, texts), halfOf(shown, first)) },
           ],
           series: drawn,
           bands,
@@ -136,6 +139,12 @@ function widthOf(plot: uPlot, texts: string[] | null): number {
   plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
   const widest = Math.max(0, ...(texts ?? []).map((text) => plot.ctx.measureText(text).width));
   return Math.max(40, Math.ceil(widest / devicePixelRatio) + 18);
+}
+
+/** Half of the width of a text, in CSS pixels. */
+function halfOf(plot: uPlot, text: string): number {
+  plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
+  return Math.ceil(plot.ctx.measureText(text).width / devicePixelRatio / 2) + 2;
 }
 
 /** The label of a tick, which lies at an element or between two. */

@@ -15,7 +15,9 @@ export function Wheel({ pane }: { pane: Pane }) {
   return (
     <figure class="wheel" aria-label={legend.words}>
       <canvas ref={canvas} width={side} height={side} aria-hidden="true" />
-      <figcaption aria-hidden="true">{legend.caption}</figcaption>
+      <figcaption aria-hidden="true">
+        {legend.caption.map((line) => <span key={line}>{line}</span>)}
+      </figcaption>
     </figure>
   );
 }

@@ -1255,7 +1255,9 @@ function toFragment(state) {
     if (pane.kind) options.push(`kind:${pane.kind}`);
     if (pane.range) options.push(`range:${pane.range.join(":")}`);
     if (pane.map) options.push(`map:${pane.map}`);
-    if (pane.transform && pane.transform !== "linear") options.push(`transform:${pane.transform}`);
+    if (pane.transform) options.push(`transform:${pane.transform}`);
+    if (pane.clip !== void 0) options.push(`clip:${pane.clip}`);
+    if (pane.eachFrame) options.push("frames:1");
     if (pane.outlines) options.push("outlines:1");
     if (pane.raw) options.push("raw:1");
     for (const { active, color, gamma, range } of pane.channels ?? []) {
@@ -1330,6 +1332,8 @@ function paneOf(path, options) {
     if (name === "kind") pane.kind = value;
     if (name === "map") pane.map = value;
     if (name === "transform") pane.transform = value;
+    if (name === "clip" && value !== "" && Number(value) >= 0 && Number(value) < 50) pane.clip = Number(value);
+    if (name === "frames") pane.eachFrame = true;
     if (name === "outlines") pane.outlines = true;
     if (name === "raw") pane.raw = true;
     if (name === "channel") {
@@ -2223,6 +2227,110 @@ function positionOf(labels, value, first, last) {
   return (low + high) / 2;
 }
 
+// src/range.ts
+var CLIPPED = 1;
+var MOST_SORTED = 2 ** 18;
+var FAR = 50;
+function rangeOf2(tiles, look, clip = 0) {
+  const { kind, transform } = look;
+  const isPair = kind === "flow" || kind === "complex";
+  const isLog = kind === "complex" && transform === "log";
+  if (isPair && !isLog && !clip) {
+    const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
+    return largest < 0 ? null : [0, largest || 1];
+  }
+  const ends = clip || isLog ? percentiles(sorted(tiles, look), clip) : extremes2(tiles);
+  if (!ends) return isLog ? rangeOf2(tiles, { kind, transform: "linear" }) : null;
+  const [low, high] = ends;
+  if (isPair && !isLog) return [0, high || 1];
+  if (look.even) {
+    const far = Math.max(Math.abs(low), Math.abs(high)) || 1;
+    return [-far, far];
+  }
+  return low === high ? [low, low + 1] : [low, high];
+}
+function isSpread(tiles) {
+  const found = sorted(tiles, { kind: "complex", transform: "log" });
+  const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
+  return found.length > 0 && largest > FAR * found[found.length >> 1];
+}
+function extremes2(tiles) {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { tile } of tiles) {
+    if (tile.min === null || tile.max === null) continue;
+    low = Math.min(low, toNumber(tile.min));
+    high = Math.max(high, toNumber(tile.max));
+  }
+  return low > high ? null : [low, high];
+}
+function percentiles(values, clip) {
+  if (!values.length) return null;
+  const last = values.length - 1;
+  const at = Math.floor(last * clip / 100);
+  return [values[at], values[last - at]];
+}
+function sorted(tiles, { kind, transform }) {
+  const least = transform === "linear" ? Number.NEGATIVE_INFINITY : 0;
+  const isPair = kind === "flow" || kind === "complex";
+  const count = tiles.reduce((sum, { layout }) => sum + layout.height * layout.width, 0);
+  const found = [];
+  for (const { tile, layout } of tiles) {
+    const { height, width, sy, sx, sc, channels } = layout;
+    const numbers2 = numbersOf(tile.type);
+    const bits = asBits(tile.data);
+    const at = (index) => numbers2 ? numbers2[bits[index]] : bits[index];
+    const colours2 = kind === "rgb" ? Math.min(3, channels) : 1;
+    const every = apart(Math.ceil(count * colours2 / MOST_SORTED), width);
+    for (let pixel = 0; pixel < height * width; pixel += every) {
+      const index = Math.floor(pixel / width) * sy + pixel % width * sx;
+      for (let c4 = 0; c4 < colours2; c4++) {
+        const value = isPair ? Math.sqrt(at(index) ** 2 + at(index + sc) ** 2) : at(index + c4 * sc);
+        if (value > least && value < Number.POSITIVE_INFINITY) found.push(value);
+      }
+    }
+  }
+  return Float64Array.from(found).sort();
+}
+function apart(least, width) {
+  const common = (a5, b3) => b3 ? common(b3, a5 % b3) : a5;
+  let found = Math.max(1, least);
+  while (common(found, width) > 1) found++;
+  return found;
+}
+function channelRange(tiles, channel) {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { tile, layout } of tiles) {
+    const { height, width, sy, sx, sc } = layout;
+    const numbers2 = numbersOf(tile.type);
+    const bits = asBits(tile.data);
+    for (let y5 = 0; y5 < height; y5++) {
+      for (let x3 = 0, at = y5 * sy + channel * sc; x3 < width; x3++, at += sx) {
+        const value = numbers2 ? numbers2[bits[at]] : bits[at];
+        if (value < low && value > Number.NEGATIVE_INFINITY) low = value;
+        if (value > high && value < Number.POSITIVE_INFINITY) high = value;
+      }
+    }
+  }
+  if (low > high) return null;
+  return low === high ? [low, low + 1] : [low, high];
+}
+function largestPair({ type, data }, { height, width, sy, sx, sc }) {
+  const numbers2 = numbersOf(type);
+  const bits = asBits(data);
+  let largest = -1;
+  for (let y5 = 0; y5 < height; y5++) {
+    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
+      const u4 = numbers2 ? numbers2[bits[at]] : bits[at];
+      const v4 = numbers2 ? numbers2[bits[at + sc]] : bits[at + sc];
+      const square = u4 * u4 + v4 * v4;
+      if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
+    }
+  }
+  return largest < 0 ? -1 : Math.sqrt(largest);
+}
+
 // src/pane.ts
 var Pane = class _Pane {
   constructor(node, state) {
@@ -2232,7 +2340,9 @@ var Pane = class _Pane {
     this.kind = y3(kind);
     this.axes = y3(checkedAxes(state.axes, node) ?? axesFor(node, kind));
     this.field = y3(state.field ?? (kind === "struct" ? void 0 : node.fields?.[0]?.name));
-    this.range = y3(state.range ?? usualRange(guess, kind));
+    this.range = y3(state.range ?? (state.clip === void 0 ? usualRange(guess, kind) : null));
+    this.clip = y3(state.clip ?? 0);
+    this.perFrame.value = state.eachFrame ?? false;
     this.map = y3(state.map && MAPS.includes(state.map) ? state.map : usualMap(kind));
     this.transform = y3(state.transform === "inverse" || state.transform === "log" ? state.transform : "linear");
     this.scaleChosen = state.transform !== void 0 || this.range.value !== null;
@@ -2257,6 +2367,8 @@ var Pane = class _Pane {
   /** The range in use, where `range` is null. */
   found = y3(null);
   perFrame = y3(false);
+  /** The percentage of values that an automatic range leaves out at each end. */
+  clip;
   map;
   transform;
   scaleChosen;
@@ -2305,6 +2417,7 @@ var Pane = class _Pane {
   lookAs(other) {
     this.range = other.range;
     this.found = other.found;
+    this.clip = other.clip;
     this.map = other.map;
     this.transform = other.transform;
     this.channels = other.channels;
@@ -2416,15 +2529,39 @@ var Pane = class _Pane {
     });
   }
   forgetRanges() {
-    this.range.value = usualRange(this.node.guess, this.kind.value);
+    this.range.value = this.clip.value ? null : usualRange(this.node.guess, this.kind.value);
     this.found.value = null;
     this.foundChannels.value = [];
     this.origin.value = null;
   }
-  /** Depth from near to a distant horizon is seen on a logarithmic scale; the user's choice stays. */
-  adaptScale([low, high]) {
-    if (this.scaleChosen || this.kind.value !== "depth" || low <= 0) return;
-    this.transform.value = high / low > 30 ? "log" : "linear";
+  /**
+   * Depth from near to a distant horizon, and magnitudes far apart, are seen on a logarithmic scale; the user's
+   * choice stays. Whether the scale is another one now.
+   */
+  adaptScale([low, high], isSpread2) {
+    const before = this.transform.value;
+    if (this.scaleChosen) return false;
+    if (this.kind.value === "depth" && low > 0) this.transform.value = high / low > 30 ? "log" : "linear";
+    if (this.kind.value === "complex" && before === "linear" && isSpread2()) {
+      this.clip.value = CLIPPED;
+      this.setTransform("log");
+    }
+    return this.transform.value !== before;
+  }
+  /** Changes the scale. Magnitudes then have another automatic range, as has what leaves out extremes. */
+  setTransform(transform) {
+    r3(() => {
+      this.transform.value = transform;
+      if (this.kind.value === "complex" || this.clip.value) this.found.value = null;
+    });
+  }
+  /** Begins the range at the values of the next picture, without so many percent of them at each end. */
+  findRange(clip = 0) {
+    r3(() => {
+      this.clip.value = clip;
+      this.range.value = null;
+      this.found.value = null;
+    });
   }
   setKind(kind) {
     r3(() => {
@@ -2436,6 +2573,8 @@ var Pane = class _Pane {
       this.found.value = null;
       this.map.value = usualMap(kind);
       this.transform.value = "linear";
+      this.scaleChosen = false;
+      this.clip.value = 0;
       this.channels.value = usualChannels(this.node, this.axes.value);
       this.foundChannels.value = [];
       if (PICTURES.includes(kind)) this.field.value ??= this.node.fields?.[0]?.name;
@@ -2449,7 +2588,10 @@ var Pane = class _Pane {
     const usual = usualRange(this.node.guess, kind.value);
     if (this.range.value && JSON.stringify(this.range.value) !== JSON.stringify(usual)) state.range = this.range.value;
     if (this.map.value !== usualMap(kind.value)) state.map = this.map.value;
-    if (this.transform.value !== "linear") state.transform = this.transform.value;
+    const adapts = (kind.value === "depth" || kind.value === "complex") && !this.range.value;
+    if (this.transform.value !== "linear" || adapts && this.scaleChosen) state.transform = this.transform.value;
+    if (!this.range.value && (this.clip.value || usual)) state.clip = this.clip.value;
+    if (this.perFrame.value) state.eachFrame = true;
     if (this.outlines.value) state.outlines = true;
     if (this.raw.value) state.raw = true;
     if (kind.value === "channels") {
@@ -3444,8 +3586,8 @@ function stroke(context, x0, y0, x1, y1) {
 }
 function spaced(ticks2, context, scale) {
   const widest = Math.max(0, ...ticks2.map(({ text }) => context.measureText(text).width));
-  const apart = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
-  const every = Math.max(1, Math.ceil(widest * 1.15 / apart));
+  const apart2 = ticks2.length > 1 ? Math.abs(ticks2[1].at - ticks2[0].at) * scale : widest * 2;
+  const every = Math.max(1, Math.ceil(widest * 1.15 / apart2));
   return ticks2.filter((_4, at) => at % every === 0);
 }
 function titled(pane, axis) {
@@ -3775,18 +3917,19 @@ var HUES = Array.from({ length: 256 }, (_4, index) => ofHue(index / 256));
 function phaseColour(real, imaginary) {
   const out = new Uint32Array(1);
   const layout = { height: 1, width: 1, sy: 0, sx: 0, sc: 1, channels: 2 };
-  paintComplex({ type: "f4", data: Float32Array.of(real, imaginary), layout }, [0, 1], out);
+  paintComplex({ type: "f4", data: Float32Array.of(real, imaginary), layout }, [0, 1], "linear", out);
   return out[0];
 }
-function paintComplex({ data, layout }, range, out) {
+function paintComplex({ data, layout }, range, transform, out) {
   const { height, width, sy, sx, sc } = layout;
   const table = phaseTable();
-  const scale = new Scale(range);
+  const scale = new Scale(range, transform === "log" ? "log" : "linear");
   for (let y5 = 0, pixel = 0; y5 < height; y5++) {
     for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
       const real = data[at];
       const imaginary = data[at + sc];
-      const level = scale.level(Math.sqrt(real * real + imaginary * imaginary));
+      const magnitude = Math.sqrt(real * real + imaginary * imaginary);
+      const level = magnitude === 0 ? 0 : scale.level(magnitude);
       if (level === NOT_VALID) {
         out[pixel++] = INVALID;
         continue;
@@ -3864,16 +4007,20 @@ function paintFlow({ type, data, layout }, largest, out) {
 
 // src/legend.ts
 var SIDE = 44;
+var LINE = 14;
 function legendOf(pane) {
   if (!pane.picture || !pane.tileType || pane.chunkMap.value || pane.isEmpty) return null;
   const largest = number(Number(pane.look.value.range[1].toPrecision(4)));
   if (pane.kind.value === "flow") {
-    return { caption: `${largest} px`, words: `Colours of motions of up to ${largest} pixels`, disk: (side) => disk(side, wheelColour) };
+    return { caption: [`${largest} px`], words: `Colours of motions of up to ${largest} pixels`, disk: (side) => disk(side, wheelColour) };
   }
   if (pane.kind.value !== "complex") return null;
+  const isLog = pane.transform.value === "log";
+  const least = number(Number(pane.look.value.range[0].toPrecision(4)));
+  const middle = isLog || least !== "0" ? `, the middle ${least}${isLog ? ", on a logarithmic scale" : ""}` : "";
   return {
-    caption: `|z| ≤ ${largest}`,
-    words: `Colours of complex numbers: the phase is the hue, 0 at the right and a quarter turn at the top; the edge has the magnitude ${largest}`,
+    caption: [`|z| ≤ ${largest}`, ...middle ? [`≥ ${least}${isLog ? " log" : ""}`] : []],
+    words: `Colours of complex numbers: the phase is the hue, 0 at the right and a quarter turn at the top; the edge has the magnitude ${largest}${middle}`,
     // Rows of a screen grow downwards, imaginary parts upwards.
     disk: (side) => disk(side, (real, down) => phaseColour(real, -down))
   };
@@ -3899,12 +4046,14 @@ function drawLegend(context, pane, width, height, ratio) {
   canvas.height = side;
   canvas.getContext("2d")?.putImageData(legend.disk(side), 0, 0);
   const left = width + Math.round(14 * ratio);
-  const top = height - side - Math.round(20 * ratio);
+  const top = height - side - Math.round((6 + LINE * legend.caption.length) * ratio);
   context.drawImage(canvas, left, top);
   context.textAlign = "center";
   context.textBaseline = "top";
   context.font = `${11 * ratio}px system-ui, sans-serif`;
-  context.fillText(legend.caption, left + side / 2, top + side + 4 * ratio, (MARGIN.right - 4) * ratio);
+  for (const [line, text] of legend.caption.entries()) {
+    context.fillText(text, left + side / 2, top + side + (4 + LINE * line) * ratio, (MARGIN.right - 4) * ratio);
+  }
 }
 
 // src/keep.ts
@@ -4203,17 +4352,17 @@ var notNullish = (v4) => v4 != null;
 var isPositive = (v4) => v4 != null && v4 > 0;
 var nonNullIdxs = makeIndexOfs(notNullish);
 var positiveIdxs = makeIndexOfs(isPositive);
-function getMinMax(data, _i0, _i1, sorted = 0, log = false) {
+function getMinMax(data, _i0, _i1, sorted2 = 0, log = false) {
   let getEdgeIdxs = log ? positiveIdxs : nonNullIdxs;
   let predicate = log ? isPositive : notNullish;
   [_i0, _i1] = getEdgeIdxs(data, _i0, _i1);
   let _min = data[_i0];
   let _max = data[_i0];
   if (_i0 > -1) {
-    if (sorted == 1) {
+    if (sorted2 == 1) {
       _min = data[_i0];
       _max = data[_i1];
-    } else if (sorted == -1) {
+    } else if (sorted2 == -1) {
       _min = data[_i1];
       _max = data[_i0];
     } else {
@@ -6819,11 +6968,11 @@ function uPlot(opts, data, then) {
     if (baseline != ctxBaseline)
       ctx.textBaseline = ctxBaseline = baseline;
   }
-  function accScale(wsc, psc, facet2, data2, sorted = 0) {
+  function accScale(wsc, psc, facet2, data2, sorted2 = 0) {
     if (data2.length > 0 && wsc.auto(self, viaAutoScaleX) && (psc == null || psc.min == null)) {
       let _i0 = ifNull(i0, 0);
       let _i1 = ifNull(i1, data2.length - 1);
-      let minMax = facet2.min == null ? getMinMax(data2, _i0, _i1, sorted, wsc.distr == 3) : [facet2.min, facet2.max];
+      let minMax = facet2.min == null ? getMinMax(data2, _i0, _i1, sorted2, wsc.distr == 3) : [facet2.min, facet2.max];
       wsc.min = min(wsc.min, facet2.min = minMax[0]);
       wsc.max = max(wsc.max, facet2.max = minMax[1]);
     }
@@ -8382,8 +8531,10 @@ function Plot({ curves, marked, height, title, labels, positions: positions2, on
         drawn2.push({ stroke: stroke2, width: 1.5 });
         bands.push({ series: [data.length - 1, data.length - 2], fill: `${stroke2}40` });
       }
+      const [first, last] = [data[0].at(0), data[0].at(-1)].map((at) => labels && labelAt(labels, at ?? 0) || String(at));
       plot = new uPlot(
         {
+          padding: [null, (shown) => Math.max(17, halfOf(shown, last)), null, null],
           width: Math.max(120, element.clientWidth),
           height,
           scales: { x: { time: false } },
@@ -8392,7 +8543,7 @@ function Plot({ curves, marked, height, title, labels, positions: positions2, on
           cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
           axes: [
             { ...axis, size: 30, ...labels && { values: (_4, at) => at.map((one) => tickOf(labels, one)), space: 80 } },
-            { ...axis, size: widthOf }
+            { ...axis, size: (shown, texts) => Math.max(widthOf(shown, texts), halfOf(shown, first)) }
           ],
           series: drawn2,
           bands,
@@ -8443,6 +8594,10 @@ function widthOf(plot, texts) {
   plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
   const widest = Math.max(0, ...(texts ?? []).map((text) => plot.ctx.measureText(text).width));
   return Math.max(40, Math.ceil(widest / devicePixelRatio) + 18);
+}
+function halfOf(plot, text) {
+  plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
+  return Math.ceil(plot.ctx.measureText(text).width / devicePixelRatio / 2) + 2;
 }
 function tickOf(labels, at) {
   return Number.isInteger(at) ? labelAt(labels, at) ?? String(at) : "";
@@ -8713,7 +8868,7 @@ function paint(source, look, out) {
     case "mask":
       return paintMask(source, out);
     case "complex":
-      return paintComplex(source, look.range, out);
+      return paintComplex(source, look.range, look.transform, out);
     default:
       return paintScalar(source, look, out);
   }
@@ -9540,59 +9695,6 @@ function scaled(box, factor, plane) {
   };
 }
 
-// src/range.ts
-function rangeOf2(tiles, kind, isEven = false) {
-  if (kind === "flow" || kind === "complex") {
-    const largest = Math.max(-1, ...tiles.map(({ tile, layout }) => largestPair(tile, layout)));
-    return largest < 0 ? null : [0, largest || 1];
-  }
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const { tile } of tiles) {
-    if (tile.min === null || tile.max === null) continue;
-    low = Math.min(low, toNumber(tile.min));
-    high = Math.max(high, toNumber(tile.max));
-  }
-  if (low > high) return null;
-  if (isEven) {
-    const far = Math.max(Math.abs(low), Math.abs(high)) || 1;
-    return [-far, far];
-  }
-  return low === high ? [low, low + 1] : [low, high];
-}
-function channelRange(tiles, channel) {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const { tile, layout } of tiles) {
-    const { height, width, sy, sx, sc } = layout;
-    const numbers2 = numbersOf(tile.type);
-    const bits = asBits(tile.data);
-    for (let y5 = 0; y5 < height; y5++) {
-      for (let x3 = 0, at = y5 * sy + channel * sc; x3 < width; x3++, at += sx) {
-        const value = numbers2 ? numbers2[bits[at]] : bits[at];
-        if (value < low && value > Number.NEGATIVE_INFINITY) low = value;
-        if (value > high && value < Number.POSITIVE_INFINITY) high = value;
-      }
-    }
-  }
-  if (low > high) return null;
-  return low === high ? [low, low + 1] : [low, high];
-}
-function largestPair({ type, data }, { height, width, sy, sx, sc }) {
-  const numbers2 = numbersOf(type);
-  const bits = asBits(data);
-  let largest = -1;
-  for (let y5 = 0; y5 < height; y5++) {
-    for (let x3 = 0, at = y5 * sy; x3 < width; x3++, at += sx) {
-      const u4 = numbers2 ? numbers2[bits[at]] : bits[at];
-      const v4 = numbers2 ? numbers2[bits[at + sc]] : bits[at + sc];
-      const square = u4 * u4 + v4 * v4;
-      if (square > largest && square < Number.POSITIVE_INFINITY) largest = square;
-    }
-  }
-  return largest < 0 ? -1 : Math.sqrt(largest);
-}
-
 // src/sides.ts
 var MOST2 = 32;
 function sidesOf(labels, axes) {
@@ -9789,11 +9891,12 @@ var Picture = class {
     const look = { ...pane.look.value };
     if (pane.kind.value === "channels") return this.channelsOf(look, tiles, complete);
     if (pane.range.value !== null || pane.found.value !== null && !pane.perFrame.value) return look;
-    const range = rangeOf2(loadedOf(tiles), pane.kind.value, look.even);
+    const loaded = loadedOf(tiles);
+    const range = rangeOf2(loaded, look, pane.clip.value);
     if (!range) return look;
     if (complete && !pane.perFrame.value) {
       pane.found.value = range;
-      pane.adaptScale(range);
+      if (pane.adaptScale(range, () => isSpread(loaded))) return this.lookOf(tiles, complete);
     }
     return { ...look, range };
   }
@@ -10406,7 +10509,7 @@ function Wheel({ pane }) {
   if (!legend) return null;
   return /* @__PURE__ */ a4("figure", { class: "wheel", "aria-label": legend.words, children: [
     /* @__PURE__ */ a4("canvas", { ref: canvas, width: side, height: side, "aria-hidden": "true" }),
-    /* @__PURE__ */ a4("figcaption", { "aria-hidden": "true", children: legend.caption })
+    /* @__PURE__ */ a4("figcaption", { "aria-hidden": "true", children: legend.caption.map((line) => /* @__PURE__ */ a4("span", { children: line }, line)) })
   ] });
 }
 
@@ -10510,38 +10613,47 @@ function Looks({ pane }) {
     pane.range.value = next;
   };
   return /* @__PURE__ */ a4($, { children: [
-    (kind === "gray" || kind === "depth") && /* @__PURE__ */ a4($, { children: [
-      /* @__PURE__ */ a4("label", { children: [
-        /* @__PURE__ */ a4("span", { children: "map" }),
-        " ",
-        /* @__PURE__ */ a4("select", { value: pane.map.value, onChange: (event) => pane.map.value = event.currentTarget.value, children: MAPS.map((map) => /* @__PURE__ */ a4("option", { value: map, children: map }, map)) })
-      ] }),
-      /* @__PURE__ */ a4("label", { children: [
-        /* @__PURE__ */ a4("span", { children: "scale" }),
-        " ",
-        /* @__PURE__ */ a4("select", { value: pane.transform.value, onChange: (event) => {
-          pane.scaleChosen = true;
-          pane.transform.value = event.currentTarget.value;
-        }, children: ["linear", "inverse", "log"].map((one) => /* @__PURE__ */ a4("option", { value: one, children: one }, one)) })
-      ] })
+    (kind === "gray" || kind === "depth") && /* @__PURE__ */ a4("label", { children: [
+      /* @__PURE__ */ a4("span", { children: "map" }),
+      " ",
+      /* @__PURE__ */ a4("select", { value: pane.map.value, onChange: (event) => pane.map.value = event.currentTarget.value, children: MAPS.map((map) => /* @__PURE__ */ a4("option", { value: map, children: map }, map)) })
+    ] }),
+    (kind === "gray" || kind === "depth" || kind === "complex") && /* @__PURE__ */ a4("label", { children: [
+      /* @__PURE__ */ a4("span", { children: "scale" }),
+      " ",
+      /* @__PURE__ */ a4("select", { value: pane.transform.value, onChange: (event) => {
+        pane.scaleChosen = true;
+        pane.setTransform(event.currentTarget.value);
+      }, children: ["linear", "inverse", "log"].filter((one) => kind !== "complex" || one !== "inverse").map((one) => /* @__PURE__ */ a4("option", { value: one, children: one }, one)) })
     ] }),
     ranged && /* @__PURE__ */ a4("span", { class: "range", children: [
-      kind !== "flow" && kind !== "complex" && /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Lowest value of the range", value: shortest3(range[0]), onChange: (event) => set(0, event.currentTarget.value) }),
-      kind === "flow" && "longest ",
-      kind === "complex" ? "largest " : kind !== "flow" && " to ",
+      kind === "complex" && "|z| ",
+      kind !== "flow" && /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Lowest value of the range", value: shortest3(range[0]), onChange: (event) => set(0, event.currentTarget.value) }),
+      kind === "flow" ? "longest " : " to ",
       /* @__PURE__ */ a4("input", { type: "number", step: "any", "aria-label": "Highest value of the range", value: shortest3(range[1]), onChange: (event) => set(1, event.currentTarget.value) }),
       /* @__PURE__ */ a4(
         "button",
         {
           type: "button",
           title: "From the smallest to the largest value of this plane",
-          onClick: () => {
-            pane.range.value = null;
-            pane.found.value = null;
-          },
+          onClick: () => pane.findRange(),
           children: "auto"
         }
       ),
+      /* @__PURE__ */ a4("label", { title: `The range leaves out the lowest and the highest ${CLIPPED} % of the values of this plane`, children: [
+        /* @__PURE__ */ a4(
+          "input",
+          {
+            type: "checkbox",
+            checked: pane.clip.value > 0 && pane.range.value === null,
+            onChange: (event) => pane.findRange(event.currentTarget.checked ? CLIPPED : 0)
+          }
+        ),
+        CLIPPED,
+        "–",
+        100 - CLIPPED,
+        " %"
+      ] }),
       /* @__PURE__ */ a4("label", { title: "A range of its own for each frame", children: [
         /* @__PURE__ */ a4(
           "input",
@@ -10550,8 +10662,7 @@ function Looks({ pane }) {
             checked: pane.perFrame.value,
             onChange: (event) => {
               pane.perFrame.value = event.currentTarget.checked;
-              pane.range.value = null;
-              pane.found.value = null;
+              pane.findRange(pane.clip.value);
             }
           }
         ),
@@ -10758,6 +10869,7 @@ function Canvas({ viewer, pane, pictures }) {
         pane.field.value,
         pane.range.value,
         pane.perFrame.value,
+        pane.clip.value,
         viewer.playing.value,
         pane.labels.value,
         pane.raw.value,
