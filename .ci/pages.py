@@ -47,9 +47,13 @@ def blocks(text: str) -> list[Block]:
     ]
 
 
-def printed(page: Path, found: list[Block]) -> list[str]:
-    """What each block prints; the blocks run in the folder that is the working directory."""
-    names: dict[str, object] = {"__name__": "document"}
+def printed(page: Path, found: list[Block], names: dict[str, object] | None = None) -> list[str]:
+    """What each block prints; the blocks run in the folder that is the working directory.
+
+    Their names are left in ``names``.
+    """
+    names = {} if names is None else names
+    names["__name__"] = "document"
     outputs = []
     for one in found:
         # Line numbers in a traceback are those of the page.

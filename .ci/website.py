@@ -310,7 +310,19 @@ def copied(page: Path, text: str) -> str:
             label = title(file.read_text(encoding="utf-8"))
         return f"[{label}]({'../' * depth}{there}{hash}{fragment})"
 
-    return LINK.sub(relinked, text.replace("](docs/images/", "](images/"))
+    shown = LIGHT.sub(lambda match: in_both_schemes(match, page.parent), text)
+    return LINK.sub(relinked, shown.replace("](docs/images/", "](images/"))
+
+
+LIGHT = re.compile(r"!\[([^\]\n]*)\]\(([^)\s]+)-light\.png\)")
+
+
+def in_both_schemes(match: re.Match[str], folder: Path) -> str:
+    """A picture of light pages, and the one that dark pages show in its place, if there is one."""
+    alt, name = match[1], match[2]
+    if not (folder / f"{name}-dark.png").is_file():
+        return match[0]
+    return "".join(f"![{alt}]({name}-{one}.png#only-{one})" for one in ("light", "dark"))
 
 
 def sources() -> dict[str, str]:

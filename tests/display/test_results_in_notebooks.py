@@ -40,6 +40,20 @@ def test_a_result_shows_what_it_prints_and_its_picture():
         assert ("<svg" in shown) == hasattr(found, "to_svg")
 
 
+def test_a_job_shows_its_plan(tmp_path):
+    zarr.create_array(tmp_path / "<b>.zarr", shape=(20, 20), chunks=(1, 20), dtype="f4")
+    job = zarr.jobs.rechunk(tmp_path / "<b>.zarr", tmp_path / "to.zarr", chunks=(20, 1), run=False)
+    assert str(job) in unescape(job._repr_html_())
+    assert "<b>" not in job._repr_html_()
+
+
+def test_the_drawing_beside_a_wide_table_is_not_cut():
+    shown = zarr.zeros((100, 100), chunks=(10, 10))._repr_html_()
+    assert ET.fromstring(shown[shown.index("<svg") : shown.index("</svg>") + 6]).get("style") == (
+        "flex: none"
+    )
+
+
 def test_names_in_a_result_are_text():
     a, b = zarr.group(), zarr.group()
     a.create_dataset("<script>alert(1)</script>", data=np.zeros(3))

@@ -71,3 +71,25 @@ def test_a_link_to_a_file_that_the_site_lacks_becomes_text(website: ModuleType) 
     assert website.copied(ROOT / "docs" / "stores.md", text) == (
         "see the licence, [zarrix: design](design.md#the-house) and [Zarr](https://zarr.dev)"
     )
+
+
+def test_a_picture_follows_the_scheme_of_the_page(website: ModuleType) -> None:
+    page = ROOT / "docs" / "howto" / "missing-chunks.md"
+    there = "../images/viewer/missing"
+    assert website.copied(page, f"![Chunks]({there}-light.png)") == (
+        f"![Chunks]({there}-light.png#only-light)![Chunks]({there}-dark.png#only-dark)"
+    )
+    # One that has no other, and one that is meant to be dark, stay.
+    for alone in ("![Film](../images/film-light.png)", f"![Dark]({there}-dark.png)"):
+        assert website.copied(page, alone) == alone
+
+
+def test_every_picture_of_the_site_is_a_file(pages: dict[str, str]) -> None:
+    seen = 0
+    for name, text in pages.items():
+        prose = re.sub(r"```.*?```|`[^`\n]+`", "", text, flags=re.DOTALL)
+        for target in re.findall(r"!\[[^\]]*\]\(([^)#\s]+)[^)]*\)", prose):
+            there = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            assert (ROOT / "docs" / there).is_file(), (name, target)
+            seen += 1
+    assert seen > 40

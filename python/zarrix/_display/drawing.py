@@ -161,7 +161,9 @@ def _document(axes: Sequence[Axis], width: float, height: float, drawn: str) -> 
     label = escape(", ".join(parts))
     return (
         f'<svg width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{label}" '
-        f'fill="none" stroke="currentColor" font-size="11"><title>{label}</title>{drawn}</svg>'
+        # Beside a table that is wider than a notebook, it keeps its width.
+        'style="flex: none" fill="none" stroke="currentColor" font-size="11">'
+        f"<title>{label}</title>{drawn}</svg>"
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from zarrix import _engine
 from zarrix._display.printable import counted, lines
 from zarrix._display.progress import Progress, phase
+from zarrix._display.table import Printed
 from zarrix._errors import JobError, JobFailed, JobInterrupted, SourceChangedError
 from zarrix._metadata.json import json_dumps
 from zarrix._stores.base import Store
@@ -43,7 +44,7 @@ from zarrix.jobs._running.worker import Runner
 __all__ = ["Job", "Report", "Task"]
 
 
-class Job:
+class Job(Printed):
     """Work on whole arrays, in tasks that any number of processes can do.
 
     If anything is killed at any point, the same call goes on, and the result has the bytes of an
