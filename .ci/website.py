@@ -106,6 +106,29 @@ ENDS = (
     rf"(?:{_DOUBLED}|(?<=[A-Za-z]{{3}})(?<=[aeiouyAEIOUY][A-Za-z]{{0,20}})"
     r"(?:ations?|ions?|ings?|ed|ers?|es|e|s))(?![A-Za-z])"
 )
+# What people ask of Zarr libraries in words that the page that answers does not use, or only beside
+# others. Each is a result of the search that leads to its page.
+ASKED = {
+    "convert": "TIFF stack, image stack, OME-TIFF, NetCDF, GRIB, HDF5 and NumPy files to Zarr",
+    "howto/async-code": "asyncio, await, coroutines, event loop",
+    "howto/change-the-format": "Difference between v2 and v3, which Zarr format",
+    "howto/check-for-damage": "Corrupted, corrupt, broken chunks, bit rot, checksums",
+    "howto/choose-a-compressor": "Compression level, ratio and speed of Blosc, zstd, gzip",
+    "howto/choose-chunks": "Auto chunks, best chunk size, reading is slow",
+    "howto/groups": "List the arrays in a group, keys, hierarchy",
+    "howto/limit-threads-and-memory": "Out of memory, killed, too much RAM, number of threads",
+    "howto/missing-chunks": "Which chunks exist, initialized chunks, empty chunks, sparse arrays",
+    "howto/open-faster-on-s3": "Slow S3, opening is slow, slow listing, consolidated metadata",
+    "howto/progress-bars": "tqdm, how long a call will take",
+    "howto/ragged": "Ragged arrays, jagged arrays, arrays of arrays",
+    "howto/read-many-crops": "Random crops, patches, windows for deep learning, machine learning",
+    "howto/use-s3": "Anonymous access to a public bucket, AWS, MinIO",
+    "howto/use-shards": "Too many small files, inode limit, number of files or objects, quota",
+    "howto/write-in-parallel": "Thread safe, process safe, locks, race conditions",
+    "indexing": "Fancy indexing, advanced indexing, boolean masks",
+    "versions": "Undo a write, history, restore, go back, time travel",
+    "viewer": "Plot an array, show an image, OME-Zarr, matplotlib, napari, Jupyter",
+}
 # Pages of the repository that the site does not have: an index, which the navigation replaces, and
 # the text for a package index.
 LEFT_OUT = ("README.md", "package.md")
@@ -396,6 +419,7 @@ def build() -> Path:
     search = site / "search.json"
     index = json.loads(search.read_text(encoding="utf-8"))
     index["items"] = [item for item in index["items"] if is_searched(item)]
+    index["items"] += asked(index["items"])
     # What it splits text and questions at; a question mark and these words find nothing then.
     separator = index["config"]["separator"].replace("!=", "!?=")
     words = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in NOT_LOOKED_FOR)
@@ -412,6 +436,20 @@ def is_searched(item: dict[str, Any]) -> bool:
     """
     prose = re.sub(r"<pre>.*?</pre>", "", item["text"], flags=re.DOTALL).strip()
     return bool(prose) or "-attribute</code>" not in item["title"]
+
+
+def asked(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A result for the words of `ASKED` of each page; an error if the page is not searched."""
+    heads = {item["location"]: item for item in items if item["level"] == 1}
+    lacking = [page for page in ASKED if f"{page}.html" not in heads]
+    if lacking:
+        raise SystemExit(f"ASKED of .ci/website.py names what is not searched: {lacking}")
+    found = []
+    for page, words in ASKED.items():
+        head = heads[f"{page}.html"]
+        path = [*head["path"], head["title"]]
+        found.append({**head, "level": 2, "title": words, "text": "", "path": path})
+    return found
 
 
 def title(text: str) -> str:
