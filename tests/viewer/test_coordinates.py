@@ -95,3 +95,27 @@ def test_packed_and_missing_values_are_those_of_xarray(zarr_format: int, tmp_pat
     assert client.get("/api/value", path="t", index="4,9", as_="cf").json()["meant"] == ["missing"]
     assert client.get("/api/node", path="t").json()["decodes"] is True
     assert client.get("/api/tile", path="t").array().min() == -9999
+
+
+def test_many_labels_are_those_of_sel_or_none() -> None:
+    size = 50_000
+    uneven = np.arange(size, dtype="f8")
+    uneven[1000:2000] += 0.25
+    seconds = {"units": "seconds since 2024-02-28T23:59:00"}
+    cases: dict[str, tuple[Any, dict[str, Any]]] = {
+        "even": (np.arange(size) * 0.5, {"units": "m"}),
+        "uneven": (uneven, {"units": "m"}),
+        "time": (np.arange(size), seconds),
+        "jumps": (np.r_[0 : size - 1, size], seconds),
+        "fine": (np.arange(size), {"units": "microseconds since 2024-02-28"}),
+        "noleap": (np.arange(size), {**seconds, "calendar": "noleap"}),
+    }
+    found = {}
+    for name, case in cases.items():
+        client = Client(viewer.app(labelled(**{name: case})))
+        (found[name],) = client.get("/api/coordinates", path="a").json()["axes"]
+    assert (found["even"]["begin"], found["even"]["step"]) == (0, 0.5)
+    begin = int(np.datetime64("2024-02-28T23:59:00", "ms").astype("i8"))
+    assert found["time"]["times"] == {"begin": begin, "step": 1000}
+    for name in ("uneven", "jumps", "fine", "noleap"):
+        assert not {"times", "step", "labels"} & set(found[name]), name

@@ -47,6 +47,8 @@ export interface AxisLabels {
   begin?: number;
   step?: number;
   labels?: (number | string | null)[];
+  /** Of many even times: milliseconds since 1970. */
+  times?: { begin: number; step: number };
 }
 
 /** What costs requests, and is asked after the picture. */

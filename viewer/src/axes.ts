@@ -122,12 +122,13 @@ function drawBar({ context, view, pane, ratio, text, line }: Surroundings): void
   const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
   const high = Math.max(range[1], low);
   const [begin, end] = [transformed(low, transform), transformed(high, transform)];
-  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
+  const ticks = barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0);
+  for (const value of ticks) {
     const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
     const at = top + (1 - part) * (height - 1);
     // A tick that touches its number reads as a sign.
     stroke(context, left + width, at, left + width + 3 * ratio, at);
-    context.fillText(shortText(value), left + width + 7 * ratio, at, (MARGIN.right - BAR_WIDTH - 18) * ratio);
+    context.fillText(shortText(value, ticks), left + width + 7 * ratio, at, (MARGIN.right - BAR_WIDTH - 18) * ratio);
   }
 }
 
@@ -141,9 +142,14 @@ function barTicks(low: number, high: number, count: number): number[] {
   return found;
 }
 
-function shortText(value: number): string {
-  const text = String(Number(value.toPrecision(4)));
-  return text.length > 7 ? value.toExponential(1) : text;
+/** A tick with four digits, or as many as tell it from the next one. */
+function shortText(value: number, ticks: number[]): string {
+  const apart = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : Number.POSITIVE_INFINITY;
+  const largest = Math.max(...ticks.map(Math.abs));
+  const needed = apart > 0 && largest > 0 ? Math.floor(Math.log10(largest)) - Math.floor(Math.log10(apart)) + 1 : 4;
+  const digits = Math.max(4, Math.min(15, needed));
+  const text = String(Number(value.toPrecision(digits)));
+  return text.length > Math.max(7, digits + 2) ? value.toExponential(Math.max(1, needed - 1)) : text;
 }
 
 /** A bar of a nice length, where the columns are lengths. */

@@ -60,8 +60,15 @@ export function numberAt(labels: AxisLabels, position: number): number | null {
 export function labelAt(labels: AxisLabels | null | undefined, index: number): string | null {
   if (!labels) return null;
   if (labels.step !== undefined) return withUnit(numberAt(labels, index) as number, labels.unit);
+  if (labels.times) return timeText(labels.times.begin + labels.times.step * index);
   const label = labels.labels?.[index];
   return label === null || label === undefined ? null : withUnit(label, labels.unit);
+}
+
+/** Milliseconds since 1970 as a date, without a clock of zeros. */
+function timeText(milliseconds: number): string {
+  const [date, clock] = new Date(milliseconds).toISOString().slice(0, -1).split("T");
+  return clock === "00:00:00.000" ? date : `${date}T${clock.replace(/\.?0+$/, "")}`;
 }
 
 /** 1, 2 or 5 times a power of ten, at least as large as `least`. */

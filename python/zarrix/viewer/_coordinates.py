@@ -12,6 +12,7 @@ import numpy as np
 
 from zarrix._array.coordinates import axis_of
 from zarrix._errors import LabelError
+from zarrix._labels._axis import Axis
 from zarrix._labels._key import indices_of
 from zarrix._labels._text import Written
 from zarrix.viewer._answers import Answer, Refused, json_answer
@@ -27,6 +28,9 @@ __all__ = ["coordinates", "find"]
 # Labels in one answer; of a longer axis, only even ones are sent, as begin and step.
 _MOST_LABELS = 20_000
 _EVEN = 1e-6
+# Nanoseconds of a millisecond; the years 1 to 9999, in milliseconds.
+_MS = 1_000_000
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 _NORTH = frozenset({"lat", "latitude", "northing"})
 
 
@@ -93,18 +97,38 @@ def _labelled(roots: Roots, path: str, name: str | None, size: int) -> dict[str,
         "unit": unit[:200] if isinstance(unit, str) and kind == "number" else None,
         "north": _is_north(str(name), attributes),
     }
+    if not isinstance(axis.values, np.ndarray):
+        # Of a coordinate of more than 64 MiB only parts are read: that it is even is not known.
+        return found
     if kind == "number" and size > 1:
-        values = np.asarray(axis.values[:], "f8") if size <= _MOST_LABELS else None
-        ends = [float(axis.values[at]) for at in (0, size - 1)]
-        step = (ends[1] - ends[0]) / (size - 1)
-        if values is None or np.allclose(np.diff(values), step, rtol=_EVEN, atol=0):
-            return {**found, "begin": ends[0], "step": step}
+        values = np.asarray(axis.values[:], "f8")
+        step = float(values[-1] - values[0]) / (size - 1)
+        if np.allclose(np.diff(values), step, rtol=_EVEN, atol=0):
+            return {**found, "begin": float(values[0]), "step": step}
+        if size > _MOST_LABELS:
+            return found
         return {**found, "labels": [one if np.isfinite(one) else None for one in values.tolist()]}
     if size > _MOST_LABELS:
-        return found
+        times = _even_times(axis) if kind == "time" else None
+        return found if times is None else {**found, "times": times}
     if kind == "time":
         return {**found, "labels": [axis.shown(one) for one in axis.values[:]]}
     return {**found, "labels": [exact(one) for one in axis.decoded()]}
+
+
+def _even_times(axis: Axis) -> dict[str, int] | None:
+    """Begin and step of even times in milliseconds since 1970, of which a browser makes dates."""
+    values, tick = axis.values, axis.decoding.tick
+    calendar = axis.decoding.calendar
+    if calendar is None or calendar.rule != "gregorian" or axis._missing is not None:
+        return None
+    first, last = int(values[0]), int(values[-1])
+    step = int(values[1]) - first
+    if not (np.diff(values) == step).all() or first * tick % _MS or step * tick % _MS:
+        return None
+    if not all(_FIRST_MS <= one * tick // _MS <= _LAST_MS for one in (first, last)):
+        return None
+    return {"begin": first * tick // _MS, "step": step * tick // _MS}
 
 
 def _is_north(name: str, attributes: dict[str, Any]) -> bool:

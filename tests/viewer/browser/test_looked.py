@@ -247,6 +247,52 @@ def test_the_first_and_the_last_tick_of_a_curve_are_whole(
     screen.close()
 
 
+def test_a_long_series_has_dates_and_its_unit(screen: Screen, viewing: Callable[..., Any]) -> None:
+    size = 1_000_000
+    group = group_of(
+        "signal", np.sin(np.arange(size) / 30_000).astype("f4"), chunks=(50_000,),
+        dimension_names=["time"], attributes={"units": "mV"},
+    )  # fmt: skip
+    time = group.create_array(
+        "time", data=np.arange(size), chunks=(50_000,), dimension_names=["time"]
+    )
+    time.attrs["units"] = "seconds since 2024-02-28T23:59:00"
+    screen.open(viewing(group).address("path=signal"), panes=0)
+    screen.wait_text(".frame.curve", "1 mV")
+    canvas = screen.page.locator(".frame.curve .u-over")
+    for part in (0.2, 0.5, 0.83):
+        # The curve is drawn again when its labels are known.
+        screen.wait(lambda: canvas.bounding_box() is not None)
+        canvas.hover(position={"x": canvas.evaluate("one => one.clientWidth") * part, "y": 50})
+        screen.wait_text(".frame.curve output.value", " to 2024-03-0")
+        text = screen.text(".frame.curve output.value").removeprefix("time ")
+        date, index = text.split(" ")[0], int(text.split("[")[1].split("]")[0])
+        wanted = np.datetime64("2024-02-28T23:59:00") + np.timedelta64(index, "s")
+        assert np.datetime64(date) == wanted
+        assert abs(index - part * size) < size / 100
+
+
+def test_ticks_of_a_narrow_range_are_different(screen: Screen, viewing: Callable[..., Any]) -> None:
+    data = np.linspace(427_600, 427_980, 600).reshape(20, 30)
+    texts = """() => {
+      window.texts = [];
+      const before = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        if (this.canvas.matches(".around")) window.texts.push(text);
+        return before.call(this, text, ...rest);
+      };
+    }"""
+    screen.page.add_init_script(f"({texts})()")
+    screen.open(viewing(group_of("a", data)).address("path=a&as=kind:gray"))
+    screen.wait(lambda: screen.page.evaluate("texts.filter((one) => /^427/.test(one)).length") > 5)
+    # Those of the last picture, from the lowest value on.
+    shown = [float(one) for one in screen.page.evaluate("texts") if one.startswith("427")]
+    last = shown[len(shown) - shown[::-1].index(min(shown)) - 1 :]
+    assert len(last) > 5
+    assert len(set(last)) == len(last)
+    assert np.allclose(np.diff(last), last[1] - last[0])
+
+
 def test_text_of_two_axes_is_a_table(screen: Screen, viewing: Callable[..., Any]) -> None:
     words = np.array([["a", "<b>b</b>", ""], ["\u05e9\u05dc", "e\nf", "g"]], dtype=object)
     group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type Series, toNumber } from "../api";
+import { symbol } from "../labels";
 import type { Pane } from "../pane";
 import type { Viewer } from "../state";
 import { Plot, rounded } from "./Plot";
@@ -68,16 +69,16 @@ export function Line({ viewer, pane }: { viewer: Viewer; pane: Pane }) {
             onPart={([first, after]) => show(first, after)} onValue={(text) => (value.value = text)}
           />
           <output class="value"><bdi>{value.value ? `${pane.dimension(axis)} ${value.value}` : "\u00a0"}</bdi></output>
-          <Summary series={series.value} name={pane.dimension(axis)} />
+          <Summary series={series.value} name={pane.dimension(axis)} unit={pane.form === "cf" || !pane.node.decodes ? pane.node.unit : null} />
         </>
       )}
     </div>
   );
 }
 
-export function Summary({ series, name }: { series: Series; name: string }) {
+export function Summary({ series, name, unit }: { series: Series; name: string; unit?: string | null }) {
   const values = [...series.min, ...(series.max ?? [])].map(toNumber).filter(Number.isFinite);
-  const extent = values.length ? `from ${rounded(Math.min(...values))} to ${rounded(Math.max(...values))}` : "without a finite value";
+  const extent = values.length ? `from ${rounded(Math.min(...values))} to ${rounded(Math.max(...values))}${unit ? ` ${symbol(unit)}` : ""}` : "without a finite value";
   return (
     <p class="quiet">
       {series.length} values along <bdi>{name}</bdi>

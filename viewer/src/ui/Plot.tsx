@@ -72,7 +72,8 @@ export function Plot({ curves, marked, height, title, labels, positions, onPart,
         bands.push({ series: [data.length - 1, data.length - 2], fill: `${stroke}40` });
       }
       // Half of the first and of the last tick lie beside the curve.
-      const [first, last] = [data[0].at(0), data[0].at(-1)].map((at) => (labels && labelAt(labels, at ?? 0)) || String(at));
+      const [first, middle, last] = [0, data[0].length >> 1, -1].map((at) => textAt(labels, data[0].at(at)));
+      const room = (shown: uPlot) => 2 * Math.max(halfOf(shown, first), halfOf(shown, middle), halfOf(shown, last)) + 10;
       plot = new uPlot(
         {
           padding: [null, (shown) => Math.max(17, halfOf(shown, last)), null, null],
@@ -83,7 +84,7 @@ export function Plot({ curves, marked, height, title, labels, positions, onPart,
           // What is outlined is read again, with more detail.
           cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
           axes: [
-            { ...axis, size: 30, ...(labels && { values: (_: uPlot, at: number[]) => at.map((one) => tickOf(labels, one)), space: 80 }) },
+            { ...axis, size: 30, ...(labels && { values: (_: uPlot, at: number[]) => at.map((one) => tickOf(labels, one)), space: (shown: uPlot) => Math.max(80, room(shown)) }) },
             { ...axis, size: (shown, texts) => Math.max(widthOf(shown, texts), halfOf(shown, first)) },
           ],
           series: drawn,
@@ -139,6 +140,11 @@ function widthOf(plot: uPlot, texts: string[] | null): number {
   plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
   const widest = Math.max(0, ...(texts ?? []).map((text) => plot.ctx.measureText(text).width));
   return Math.max(40, Math.ceil(widest / devicePixelRatio) + 18);
+}
+
+/** What a tick at an index says. */
+function textAt(labels: AxisLabels | null | undefined, at: number | null | undefined): string {
+  return labelAt(labels, at ?? 0) ?? String(at);
 }
 
 /** Half of the width of a text, in CSS pixels. */

@@ -2176,8 +2176,13 @@ function numberAt(labels, position) {
 function labelAt(labels, index) {
   if (!labels) return null;
   if (labels.step !== void 0) return withUnit(numberAt(labels, index), labels.unit);
+  if (labels.times) return timeText(labels.times.begin + labels.times.step * index);
   const label2 = labels.labels?.[index];
   return label2 === null || label2 === void 0 ? null : withUnit(label2, labels.unit);
+}
+function timeText(milliseconds) {
+  const [date, clock] = new Date(milliseconds).toISOString().slice(0, -1).split("T");
+  return clock === "00:00:00.000" ? date : `${date}T${clock.replace(/\.?0+$/, "")}`;
 }
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
@@ -3619,11 +3624,12 @@ function drawBar({ context, view, pane, ratio, text, line }) {
   const low = transform === "linear" ? range[0] : Math.max(range[0], 2 ** -24);
   const high = Math.max(range[1], low);
   const [begin, end] = [transformed(low, transform), transformed(high, transform)];
-  for (const value of barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0)) {
+  const ticks2 = barTicks(low, high, transform === "linear" ? height / (40 * ratio) : 0);
+  for (const value of ticks2) {
     const part = end === begin ? 0 : (transformed(value, transform) - begin) / (end - begin);
     const at = top + (1 - part) * (height - 1);
     stroke(context, left + width, at, left + width + 3 * ratio, at);
-    context.fillText(shortText(value), left + width + 7 * ratio, at, (MARGIN.right - BAR_WIDTH - 18) * ratio);
+    context.fillText(shortText(value, ticks2), left + width + 7 * ratio, at, (MARGIN.right - BAR_WIDTH - 18) * ratio);
   }
 }
 function barTicks(low, high, count) {
@@ -3634,9 +3640,13 @@ function barTicks(low, high, count) {
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9 && found.length < 50; at++) found.push(at * step);
   return found;
 }
-function shortText(value) {
-  const text = String(Number(value.toPrecision(4)));
-  return text.length > 7 ? value.toExponential(1) : text;
+function shortText(value, ticks2) {
+  const apart2 = ticks2.length > 1 ? Math.abs(ticks2[1] - ticks2[0]) : Number.POSITIVE_INFINITY;
+  const largest = Math.max(...ticks2.map(Math.abs));
+  const needed = apart2 > 0 && largest > 0 ? Math.floor(Math.log10(largest)) - Math.floor(Math.log10(apart2)) + 1 : 4;
+  const digits = Math.max(4, Math.min(15, needed));
+  const text = String(Number(value.toPrecision(digits)));
+  return text.length > Math.max(7, digits + 2) ? value.toExponential(Math.max(1, needed - 1)) : text;
 }
 function drawScaleBar(context, view, pane, ratio) {
   const { x: x3 } = pane.axes.value;
@@ -8531,7 +8541,8 @@ function Plot({ curves, marked, height, title, labels, positions: positions2, on
         drawn2.push({ stroke: stroke2, width: 1.5 });
         bands.push({ series: [data.length - 1, data.length - 2], fill: `${stroke2}40` });
       }
-      const [first, last] = [data[0].at(0), data[0].at(-1)].map((at) => labels && labelAt(labels, at ?? 0) || String(at));
+      const [first, middle, last] = [0, data[0].length >> 1, -1].map((at) => textAt(labels, data[0].at(at)));
+      const room = (shown) => 2 * Math.max(halfOf(shown, first), halfOf(shown, middle), halfOf(shown, last)) + 10;
       plot = new uPlot(
         {
           padding: [null, (shown) => Math.max(17, halfOf(shown, last)), null, null],
@@ -8542,7 +8553,7 @@ function Plot({ curves, marked, height, title, labels, positions: positions2, on
           // What is outlined is read again, with more detail.
           cursor: { drag: { x: Boolean(onPart), y: false, setScale: false } },
           axes: [
-            { ...axis, size: 30, ...labels && { values: (_4, at) => at.map((one) => tickOf(labels, one)), space: 80 } },
+            { ...axis, size: 30, ...labels && { values: (_4, at) => at.map((one) => tickOf(labels, one)), space: (shown) => Math.max(80, room(shown)) } },
             { ...axis, size: (shown, texts) => Math.max(widthOf(shown, texts), halfOf(shown, first)) }
           ],
           series: drawn2,
@@ -8594,6 +8605,9 @@ function widthOf(plot, texts) {
   plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
   const widest = Math.max(0, ...(texts ?? []).map((text) => plot.ctx.measureText(text).width));
   return Math.max(40, Math.ceil(widest / devicePixelRatio) + 18);
+}
+function textAt(labels, at) {
+  return labelAt(labels, at ?? 0) ?? String(at);
 }
 function halfOf(plot, text) {
   plot.ctx.font = `${11 * devicePixelRatio}px system-ui`;
@@ -8686,13 +8700,13 @@ function Line({ viewer, pane }) {
         }
       ),
       /* @__PURE__ */ a4("output", { class: "value", children: /* @__PURE__ */ a4("bdi", { children: value.value ? `${pane.dimension(axis)} ${value.value}` : " " }) }),
-      /* @__PURE__ */ a4(Summary, { series: series.value, name: pane.dimension(axis) })
+      /* @__PURE__ */ a4(Summary, { series: series.value, name: pane.dimension(axis), unit: pane.form === "cf" || !pane.node.decodes ? pane.node.unit : null })
     ] })
   ] });
 }
-function Summary({ series, name }) {
+function Summary({ series, name, unit }) {
   const values = [...series.min, ...series.max ?? []].map(toNumber).filter(Number.isFinite);
-  const extent = values.length ? `from ${rounded(Math.min(...values))} to ${rounded(Math.max(...values))}` : "without a finite value";
+  const extent = values.length ? `from ${rounded(Math.min(...values))} to ${rounded(Math.max(...values))}${unit ? ` ${symbol(unit)}` : ""}` : "without a finite value";
   return /* @__PURE__ */ a4("p", { class: "quiet", children: [
     series.length,
     " values along ",
