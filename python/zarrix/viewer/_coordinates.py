@@ -98,7 +98,7 @@ def _labelled(roots: Roots, path: str, name: str | None, size: int) -> dict[str,
         "north": _is_north(str(name), attributes),
     }
     if not isinstance(axis.values, np.ndarray):
-        # Of a coordinate of more than 64 MiB only parts are read: that it is even is not known.
+        # More than 64 MiB are read part by part: whether they are even is not known.
         return found
     if kind == "number" and size > 1:
         values = np.asarray(axis.values[:], "f8")

@@ -293,6 +293,23 @@ def test_ticks_of_a_narrow_range_are_different(screen: Screen, viewing: Callable
     assert np.allclose(np.diff(last), last[1] - last[0])
 
 
+def test_a_click_in_a_narrow_window_says_where_its_series_is(
+    browser: Any, viewing: Callable[..., Any]
+) -> None:
+    screen = sized(browser, 390)
+    data = np.arange(2400.0).reshape(4, 20, 30)
+    group = group_of("a", data, dimension_names=["t", "y", "x"])
+    screen.open(viewing(group).address("path=a"))
+    button = screen.page.get_by_role("button", name="Facts")
+    assert button.inner_text() == "Facts"
+    screen.page.locator("canvas.upper").click()
+    screen.wait(lambda: button.inner_text() == "Facts \u2022")
+    button.click()
+    screen.wait_text(".series", "values along t")
+    assert button.inner_text() == "Facts"
+    screen.close()
+
+
 def test_text_of_two_axes_is_a_table(screen: Screen, viewing: Callable[..., Any]) -> None:
     words = np.array([["a", "<b>b</b>", ""], ["\u05e9\u05dc", "e\nf", "g"]], dtype=object)
     group = zarr.open_group(zarr.MemoryStore(), mode="w", zarr_format=3)

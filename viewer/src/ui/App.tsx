@@ -58,6 +58,8 @@ export function App({ viewer }: { viewer: Viewer }) {
   }, [viewer]);
 
   const panes = viewer.panes.value;
+  // A click in a picture has its answer in a panel that is closed.
+  const waiting = !side.value && Boolean(viewer.series.value || viewer.region.value || viewer.line.value);
   return (
     <div class={`app ${side.value ? "" : "no-side"} ${tree.value ? "" : "no-tree"}`} ref={root}>
       <header class="bar">
@@ -82,11 +84,11 @@ export function App({ viewer }: { viewer: Viewer }) {
         <button type="button" onClick={() => viewer.fit()} title="Show whole planes (0)">
           Fit
         </button>
-        <button type="button" aria-pressed={side.value} onClick={() => {
+        <button type="button" aria-pressed={side.value} title={waiting ? "What was chosen in a picture is shown here" : undefined} onClick={() => {
           side.value = !side.value;
           if (narrow.matches) tree.value = false;
         }}>
-          Facts
+          Facts{waiting && " •"}
         </button>
         <button type="button" aria-expanded={help.value} onClick={() => (help.value = !help.value)}>
           Keys

@@ -11412,6 +11412,7 @@ function App({ viewer }) {
     };
   }, [viewer]);
   const panes = viewer.panes.value;
+  const waiting = !side.value && Boolean(viewer.series.value || viewer.region.value || viewer.line.value);
   return /* @__PURE__ */ a4("div", { class: `app ${side.value ? "" : "no-side"} ${tree.value ? "" : "no-tree"}`, ref: root, children: [
     /* @__PURE__ */ a4("header", { class: "bar", children: [
       /* @__PURE__ */ a4("h1", { children: /* @__PURE__ */ a4("bdi", { children: hello?.title ?? "zarrix view" }) }),
@@ -11423,10 +11424,13 @@ function App({ viewer }) {
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.showMissing.value, title: "Hatch chunks that are not stored (m)", onClick: () => viewer.showMissing.value = !viewer.showMissing.value, children: "Missing" }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": viewer.drawsLine.value, title: "A drag draws a line whose values are shown (l)", onClick: () => viewer.drawsLine.value = !viewer.drawsLine.value, children: "Line" }),
       /* @__PURE__ */ a4("button", { type: "button", onClick: () => viewer.fit(), title: "Show whole planes (0)", children: "Fit" }),
-      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, onClick: () => {
+      /* @__PURE__ */ a4("button", { type: "button", "aria-pressed": side.value, title: waiting ? "What was chosen in a picture is shown here" : void 0, onClick: () => {
         side.value = !side.value;
         if (narrow.matches) tree.value = false;
-      }, children: "Facts" }),
+      }, children: [
+        "Facts",
+        waiting && " •"
+      ] }),
       /* @__PURE__ */ a4("button", { type: "button", "aria-expanded": help.value, onClick: () => help.value = !help.value, children: "Keys" })
     ] }),
     viewer.connection.offline.value && /* @__PURE__ */ a4("p", { class: "notice", role: "alert", children: "The server does not answer. The viewer goes on as soon as it is back." }),
