@@ -444,12 +444,10 @@ def asked(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     lacking = [page for page in ASKED if f"{page}.html" not in heads]
     if lacking:
         raise SystemExit(f"ASKED of .ci/website.py names what is not searched: {lacking}")
-    found = []
-    for page, words in ASKED.items():
-        head = heads[f"{page}.html"]
-        path = [*head["path"], head["title"]]
-        found.append({**head, "level": 2, "title": words, "text": "", "path": path})
-    return found
+    return [
+        {**heads[f"{page}.html"], "level": 2, "title": words, "text": ""}
+        for page, words in ASKED.items()
+    ]
 
 
 def title(text: str) -> str:
