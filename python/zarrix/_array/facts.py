@@ -155,8 +155,9 @@ class ArrayFacts(ArrayHandle):
 
     @property
     def cdata_shape(self) -> tuple[int, ...]:
-        """Number of chunks along each axis; ``(1,)`` for an array without axes, and under
-        `zarrix.as_zarr` ``()``.
+        """Number of chunks along each axis.
+
+        For an array without axes it is ``(1,)``, and under `zarrix.as_zarr` ``()``.
         """
         metadata = self._current().metadata
         if not metadata.shape:

@@ -20,7 +20,7 @@ from zarrix._metadata.literals import Durability, Format, Mode
 from zarrix._nodes import nodes as _nodes
 from zarrix._nodes.attributes import require_json
 from zarrix._nodes.consolidate import consolidate
-from zarrix._nodes.existing import existing, mode_at, require
+from zarrix._nodes.existing import existing, mode_at, require, through_consolidated
 from zarrix._nodes.location import Found, Location, in_memory
 from zarrix._nodes.new import group_metadata, new_node
 from zarrix._runtime.dialect import DIALECT
@@ -249,7 +249,7 @@ def open_group(
         _create_group(location, mode == "w", attributes)
         node = require(location, "group")
     elif use_consolidated or (use_consolidated is None and DIALECT.is_zarr3):
-        location = _consolidated(location, node, use_consolidated)
+        location = through_consolidated(location, node, use_consolidated)
     options = GroupOptions(
         read_only=mode == "r",
         cache_attrs=cache_attrs,
@@ -258,26 +258,6 @@ def open_group(
         shows_consolidated=use_consolidated is not False,
     )
     return Group._at(location, node, options)
-
-
-def _consolidated(location: Location, node: _nodes.Node, key: bool | str | None) -> Location:
-    """The location through the consolidated metadata of its group; None uses what there is."""
-    store, path, zarr_format, _ = location
-    if key is None:
-        is_used = getattr(store._user_store, "supports_consolidated_metadata", True)
-        has_none = node.zarr_format == 3 and b'"consolidated_metadata"' not in node.document
-        if has_none or not is_used:
-            return location
-    # Import time: only consolidated metadata needs it.
-    from zarrix._nodes.consolidated_store import open_store
-
-    try:
-        through = open_store(store, path, zarr_format, key if isinstance(key, str) else ZMETADATA)
-    except PathNotFoundError:
-        if key is None:
-            return location
-        raise
-    return location._replace(store=through)
 
 
 @takes()

@@ -1,4 +1,6 @@
-"""The node to open, by file mode; any obstacle is an error."""
+"""The node to open, by file mode; any obstacle is an error. And the consolidated metadata to open a
+group through.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,24 @@ from zarrix._errors import (
     ContainsArrayError,
     ContainsGroupError,
     GroupNotFoundError,
+    PathNotFoundError,
     ReadOnlyError,
 )
 from zarrix._metadata.literals import Mode
 from zarrix._nodes.location import Location
 from zarrix._nodes.nodes import Node, find, in_other_format
 from zarrix._runtime.dialect import DIALECT
+from zarrix._stores.keys import ZMETADATA
 
-__all__ = ["MODES", "check_mode", "existing", "mode_at", "not_found", "require"]
+__all__ = [
+    "MODES",
+    "check_mode",
+    "existing",
+    "mode_at",
+    "not_found",
+    "require",
+    "through_consolidated",
+]
 
 MODES = ("r", "r+", "a", "w", "w-", "x")
 
@@ -109,3 +121,23 @@ def not_found(location: Location, kind: Literal["array", "group"]) -> Exception:
     other = in_other_format(location.store, location.path, location.zarr_format)
     reason = other or "; it does not exist"
     return _NOT_FOUND[kind](f"no {kind} at {location.describe()}{reason}")
+
+
+def through_consolidated(location: Location, node: Node, key: bool | str | None) -> Location:
+    """The location through the consolidated metadata of its group; None uses what there is."""
+    store, path, zarr_format, _ = location
+    if key is None:
+        is_used = getattr(store._user_store, "supports_consolidated_metadata", True)
+        has_none = node.zarr_format == 3 and b'"consolidated_metadata"' not in node.document
+        if has_none or not is_used:
+            return location
+    # Import time: only consolidated metadata needs it.
+    from zarrix._nodes.consolidated_store import open_store
+
+    try:
+        through = open_store(store, path, zarr_format, key if isinstance(key, str) else ZMETADATA)
+    except PathNotFoundError:
+        if key is None:
+            return location
+        raise
+    return location._replace(store=through)
