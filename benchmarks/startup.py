@@ -47,6 +47,7 @@ def main() -> None:
         "--help": [*tool, "--help"],
         "info of an array": [*tool, "info", "x.zarr"],
         "ls -l": [*tool, "ls", "-l", "x.zarr"],
+        "load copy_store": ["-c", "import zarrix; zarrix.copy_store"],
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

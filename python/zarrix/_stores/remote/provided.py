@@ -18,7 +18,7 @@ from typing import Any
 from zarrix._stores.redaction import public_text
 from zarrix._stores.remote.credential_values import UnusableCredentials, values_of
 
-__all__ = ["CredentialsFunction", "Provider", "provider_of"]
+__all__ = ["CredentialsFunction", "Provider", "named", "provider_of"]
 
 # Longest part of an error of a function that is quoted.
 _MOST_QUOTED = 300
@@ -76,6 +76,12 @@ class CredentialsFunction:
 
     def __repr__(self) -> str:
         return f"<credentials function {self.name}>"
+
+
+def named(option: Any) -> Any:
+    """The value of the option ``credentials`` as a store keeps it: functions by their names."""
+    is_plain = isinstance(option, CredentialsFunction) or not callable(option)
+    return option if is_plain else CredentialsFunction(option)
 
 
 def _resolved(module: str, path: str) -> Any:

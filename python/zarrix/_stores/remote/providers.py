@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from zarrix._stores.remote.options import Options
-from zarrix._stores.remote.provided import CredentialsFunction, Provider, provider_of
-from zarrix._stores.remote.sources import aws_profile, azure_identity, earthdata, google
+from zarrix._stores.remote.provided import CredentialsFunction, Provider, named, provider_of
+from zarrix._stores.remote.sources import azure_identity, google
 from zarrix._stores.remote.sources.aws_files import Profile
 
-__all__ = ["named", "of_google_file", "of_object", "of_profile", "taken"]
+__all__ = ["of_google_file", "of_object", "of_profile", "taken"]
 
 _EARTHDATA = "earthdata:"
 
@@ -23,12 +23,6 @@ _STATIC: dict[str, tuple[str, ...]] = {
     "az": ("account_key", "sas_token", "credential", "connection_string", "client_secret", "anon"),
     "http": (),
 }
-
-
-def named(option: Any) -> Any:
-    """The value of the option ``credentials`` as a store keeps it: functions by their names."""
-    is_plain = isinstance(option, CredentialsFunction) or not callable(option)
-    return option if is_plain else CredentialsFunction(option)
 
 
 def taken(options: Options, service: str) -> Provider | None:
@@ -59,6 +53,9 @@ def taken(options: Options, service: str) -> Provider | None:
 
 
 def _of_earthdata(url: str) -> Provider:
+    # Import time: few programs use it.
+    from zarrix._stores.remote.sources import earthdata
+
     parts = urlsplit(url)
     if "@" in parts.netloc or not parts.hostname or parts.scheme not in ("http", "https"):
         raise ValueError(
@@ -71,6 +68,9 @@ def _of_earthdata(url: str) -> Provider:
 
 def of_profile(profile: Profile, environment: Mapping[str, str]) -> Provider:
     """The provider of a profile of AWS whose credentials have to be fetched."""
+    # Import time: other services have no such profiles.
+    from zarrix._stores.remote.sources import aws_profile
+
     # Only what changes them: a copy of the environment could hold other secrets.
     kept = {name: environment[name] for name in aws_profile.VARIABLES if name in environment}
     call = functools.partial(aws_profile.credentials_of_profile, profile.name, kept)

@@ -23,8 +23,8 @@ from zarrix._errors import ReadOnlyError, suggestion
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import key_of
 from zarrix._stores.redaction import hiding
-from zarrix._stores.remote import azure, gcs, hdfs, http, providers, s3
 from zarrix._stores.remote.options import Address, NeedsFsspec, UnknownOption
+from zarrix._stores.remote.provided import named
 from zarrix._stores.secrets import Secrets, merge_secrets, split_secrets
 from zarrix._stores.sites import Site, of_server
 
@@ -40,18 +40,18 @@ __all__ = [
 ]
 
 _Translate = Callable[[str, Mapping[str, Any], Mapping[str, str]], Address]
-# By scheme: the service, and the function that parses its URLs and options.
-_SERVICES: dict[str, tuple[str, _Translate]] = {
-    "s3": ("s3", s3.address),
-    "s3a": ("s3", s3.address),
-    "gs": ("gs", gcs.address),
-    "gcs": ("gs", gcs.address),
-    "az": ("az", azure.address),
-    "abfs": ("az", azure.address),
-    "abfss": ("az", azure.address),
-    "http": ("http", http.address),
-    "https": ("http", http.address),
-    "hdfs": ("hdfs", hdfs.address),
+# By scheme: the service, and the module that parses its URLs and options.
+_SERVICES = {
+    "s3": ("s3", "s3"),
+    "s3a": ("s3", "s3"),
+    "gs": ("gs", "gcs"),
+    "gcs": ("gs", "gcs"),
+    "az": ("az", "azure"),
+    "abfs": ("az", "azure"),
+    "abfss": ("az", "azure"),
+    "http": ("http", "http"),
+    "https": ("http", "http"),
+    "hdfs": ("hdfs", "hdfs"),
 }
 
 # fsspec's file systems whose options are also ours, by package and class.
@@ -185,7 +185,7 @@ class RemoteStore(EngineStore):
         read_only: bool = False,
     ) -> None:
         options = dict(storage_options or {})
-        source = providers.named(options.pop("credentials", None))
+        source = named(options.pop("credentials", None))
         self._options, hidden = split_secrets(options)
         if source is not None:
             # A name, and not a secret: another process calls it, too.
@@ -362,12 +362,19 @@ def _engine_store(there: Address, prefix: str) -> _engine.ObjectStore:
     return _engine.ObjectStore(there.service, there.bucket, prefix, there.options, there.provider)
 
 
+def _translate_of(scheme: str) -> _Translate:
+    # Import time: a program uses one service, or only files, and credentials have many sources.
+    module = importlib.import_module(f"zarrix._stores.remote.{_SERVICES[scheme][1]}")
+    translate: _Translate = module.address
+    return translate
+
+
 def _address(url: str, options: Mapping[str, Any]) -> Address:
     scheme = url.partition("://")[0]
     cache = {name: options[name] for name in _CACHE if options.get(name) is not None}
     options = {name: value for name, value in options.items() if name not in _CACHE}
     try:
-        there = _SERVICES[scheme][1](url, options, os.environ)
+        there = _translate_of(scheme)(url, options, os.environ)
         own = {name: _CACHE[name](value) for name, value in cache.items()}
         there.options |= {name: text for name, text in own.items() if text}
         return there
