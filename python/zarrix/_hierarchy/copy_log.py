@@ -33,6 +33,8 @@ class Log:
     def __init__(self, log: Any) -> None:
         self._write: Callable[[str], object] = lambda _: None
         self._file = log
+        # Whether no line is seen, so that none has to be made.
+        self.is_silent = log is None
         if callable(log):
             self._write = log
         elif hasattr(log, "write"):

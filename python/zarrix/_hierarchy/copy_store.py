@@ -108,18 +108,17 @@ def copy_store(
     source_prefix, dest_prefix = _prefix(source_path), _prefix(dest_path)
     written = (dest, dest_prefix.rstrip("/"))
     refuse_overlap("copy", written, [(source, source_prefix.rstrip("/"))])
-    keys = sorted(_listed(source, source_prefix) if source_prefix else source.keys())
+    # By its iterator: `sorted` asks a mapping for its length first, which lists all keys, too.
+    keys = sorted(_listed(source, source_prefix) if source_prefix else iter(source))
     if not keys and (is_named or source_prefix):
         raise PathNotFoundError(
             f"nothing to copy at {describe(source, source_prefix.rstrip('/'))}: no key is stored "
             "there"
         )
     leave_out, keep = _patterns(excludes, flags), _patterns(includes, flags)
-    pairs = [
-        (key, dest_prefix + key[len(source_prefix) :])
-        for key in keys
-        if (not _any_match(leave_out, key) or _any_match(keep, key))
-    ]
+    if leave_out:
+        keys = [key for key in keys if not _any_match(leave_out, key) or _any_match(keep, key)]
+    pairs = [(key, dest_prefix + key[len(source_prefix) :]) for key in keys]
     existing = set() if if_exists == "replace" else {*_listed(dest, dest_prefix)}
     # Locks keep this copy from between the read and the write of a partial chunk. Where no array
     # is, nothing writes chunks, and a lock would be that of the folder: threads would take turns.
@@ -183,6 +182,8 @@ def _has_array(store: Store, prefix: str, existing: set[str]) -> bool:
 
 def _announce(pairs: list[_Pair], there: set[_Pair], log: Log) -> list[_Pair]:
     """The ``pairs`` to copy; all of them are logged."""
+    if log.is_silent:
+        return [pair for pair in pairs if pair not in there] if there else pairs
     left = []
     for pair in pairs:
         key, target = pair
@@ -198,13 +199,12 @@ def _copy_all(
 ) -> Iterator[int]:
     """Copy ``pairs``, metadata documents last; yields the bytes of each."""
     done = 0
-    chunks = [pair for pair in pairs if not is_document(pair[0])]
+    chunks: list[_Pair] = []
+    documents: list[_Pair] = []
+    for pair in pairs:
+        (documents if is_document(pair[0]) else chunks).append(pair)
     # Those of the root come last, so that the hierarchy does not exist before.
-    documents = sorted(
-        (pair for pair in pairs if is_document(pair[0])),
-        key=lambda pair: pair[0].count("/"),
-        reverse=True,
-    )
+    documents.sort(key=lambda pair: pair[0].count("/"), reverse=True)
     for part in (chunks, documents):
         before = done
         for count, nbytes in copied(source, dest, part, workers, locks=locks):
