@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zarrix as zarr
+from zarrix._nodes import nodes
+from zarrix._stores.base import Store
 from zarrix.errors import ContainsArrayError, ContainsGroupError
 
 
@@ -94,3 +97,34 @@ def _created(root: zarr.Group, name: str) -> list[bool]:
     for thread in threads:
         thread.join(60)
     return made
+
+
+@pytest.mark.parametrize("makes", ["group", "array"])
+def test_attributes_of_a_group_that_another_process_makes_meanwhile_stay(
+    makes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zarr.open_group(tmp_path / "x", mode="w", zarr_format=2)
+    create_above = nodes._create_above
+
+    def late(store: Store, missing: list[str], zarr_format: Any) -> None:
+        """The groups above were missing, and another process has made one since."""
+        if missing and not (tmp_path / "x/g").exists():
+            other = zarr.open_group(tmp_path / "x", mode="r+")
+            other.create_group("g", attributes={"unit": "K"})
+        create_above(store, missing, zarr_format)
+
+    monkeypatch.setattr(nodes, "_create_above", late)
+    root = zarr.open_group(tmp_path / "x", mode="r+")
+    if makes == "array":
+        root.create_array("g/new", shape=3, dtype="i4")
+    else:
+        root.create_group("g/new")
+    assert zarr.open_group(tmp_path / "x/g", mode="r").attrs.asdict() == {"unit": "K"}
+
+
+def test_attributes_of_a_deleted_node_do_not_come_back(tmp_path: Path) -> None:
+    root = zarr.open_group(tmp_path / "x", mode="w", zarr_format=2)
+    (tmp_path / "x/g").mkdir()
+    (tmp_path / "x/g/.zattrs").write_text('{"unit": "K"}')
+    root.create_group("g/new")
+    assert root["g"].attrs.asdict() == {}

@@ -122,6 +122,16 @@ pub struct Update<'a> {
 /// Computes the new value from the old one, or from `None`.
 pub type Changing<'a> = dyn FnMut(Option<&[u8]>, &mut Vec<u8>) -> Change + 'a;
 
+/// An error for a value that is too long to be changed, before anything of it is read.
+pub(crate) fn require_at_most(length: Option<u64>, update: Update<'_>) -> Result<()> {
+    match length {
+        Some(bytes) if bytes > update.most => {
+            Err(StoreError::TooLong { key: update.key.to_owned(), bytes, most: update.most })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// [`Store::update`] for a store whose locks exclude all other writers.
 pub fn update_locked(
     store: &(impl Store + ?Sized),

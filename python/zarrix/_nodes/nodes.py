@@ -415,7 +415,7 @@ def store_first(
     """
     zarr_format, key = metadata.zarr_format, key_of(path, metadata.document_name)
     if zarr_format == 2 and not is_free:
-        forget_attributes(store, key_of(path, ZATTRS))
+        forget_attributes(store, path)
 
     def taken(old: bytes) -> bytes:
         if may_exist:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from zarrix import _engine
 from zarrix._stores.base import Store
 from zarrix._stores.engine_store import EngineStore
-from zarrix._stores.keys import is_document
+from zarrix._stores.keys import ZARRAY, ZATTRS, ZGROUP, is_document, key_of
 
 __all__ = ["LISTED", "chunk_left", "forget_attributes", "has_no_folder", "lost_chunk", "nothing_at"]
 
@@ -60,11 +60,18 @@ def lost_chunk(keys: Iterable[str], is_array: Callable[[str], bool]) -> str | No
     return None
 
 
-def forget_attributes(store: Store, key: str) -> None:
-    """Remove the attributes of a deleted node, unless a new node has stored its own meanwhile."""
-    orphaned = store._value(key)
-    if orphaned is not None:
-        store.update_value(key, lambda now: None if now == orphaned else now)
+def forget_attributes(store: Store, path: str) -> None:
+    """Remove the attributes of a deleted v2 node, and not those of a node that is there by now."""
+    key = key_of(path, ZATTRS)
+    if store._value(key) is None:
+        return
+
+    def left(now: bytes | None) -> bytes | None:
+        # A node stores its attributes after its document.
+        is_node = any(key_of(path, mark) in store for mark in (ZGROUP, ZARRAY))
+        return now if is_node else None
+
+    store.update_value(key, left)
 
 
 def has_no_folder(store: Store, path: str) -> bool:

@@ -520,13 +520,7 @@ impl Store for LocalStore {
         change: &mut Changing<'_>,
     ) -> Result<()> {
         check_key(update.key)?;
-        if let Some(bytes) = self.size(update.key)?
-            && bytes > update.most
-        {
-            // Nothing is read of a value that no change is made to.
-            let (key, most) = (update.key.to_owned(), update.most);
-            return Err(StoreError::TooLong { key, bytes, most });
-        }
+        crate::store::require_at_most(self.size(update.key)?, update)?;
         self.with_directories(update, || update_locked(self, update, old, new, change))
     }
 
