@@ -53,10 +53,13 @@ def create_many(
         A node exists at one of the paths, or a parent path is an array. Nothing was stored, unless
         another process has created it in the meantime.
     """
-    documents = {}
+    documents, checked = {}, set[bytes]()
     for path, metadata in metadata_of.items():
         require_json(metadata.attributes)
-        documents[path] = nodes.checked_document(store, path, None, metadata)
+        documents[path] = document = nodes.node_of(metadata).document
+        if document not in checked:
+            # Of equal documents one is checked.
+            checked.add(nodes.checked_document(store, path, None, metadata))
         nodes.check_name(path)
     new: dict[str, Metadata] = dict(metadata_of)
     with updated_once(store, "", zarr_format), each_of(store) as each:
