@@ -213,3 +213,44 @@ def test_a_complex_element_may_be_a_tuple(zarr_format: Any) -> None:
     dtype: Any = zarr.dtype.parse_dtype("c16", zarr_format=3)
     found = dtype.from_json_scalar((1.0, "Infinity"), zarr_format=zarr_format)
     assert (found.real, found.imag) == (1.0, np.inf)
+
+
+@pytest.mark.usefixtures("as_zarr3")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_consolidated_metadata_without_the_group_of_a_node_is_refused(
+    tmp_path: Path, zarr_format: Any
+) -> None:
+    root = zarr.open_group(tmp_path, mode="w", zarr_format=zarr_format)
+    root.create_group("images/one").create_array("0", shape=2, dtype="i4")
+    zarr.consolidate_metadata(tmp_path)
+    file = tmp_path / (".zmetadata" if zarr_format == 2 else "zarr.json")
+    whole = json.loads(file.read_text())
+    if zarr_format == 2:
+        del whole["metadata"]["images/one/.zgroup"]
+    else:
+        del whole["consolidated_metadata"]["metadata"]["images/one"]
+    file.write_text(json.dumps(whole))
+    with pytest.raises(zarr.errors.GroupNotFoundError, match=r"images/one/0.*consolidate_metadata"):
+        zarr.open_group(tmp_path, mode="r")
+    found = zarr.open_group(tmp_path, mode="r", use_consolidated=False)
+    assert found["images/one/0"].shape == (2,)
+    zarr.consolidate_metadata(tmp_path)
+    assert list(zarr.open_group(tmp_path, mode="r")["images"]) == ["one"]
+
+
+@pytest.mark.usefixtures("as_zarr3")
+def test_a_store_at_a_file_has_no_nodes_and_the_file_stays(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(zarr.errors.GroupNotFoundError):
+        zarr.open_group(zarr.storage.LocalStore(file), mode="r")
+    for mode in ("a", "w"):
+        with pytest.raises(OSError):
+            zarr.open_group(zarr.storage.LocalStore(file), mode=mode)
+    assert file.read_text() == "mine"
+
+
+def test_a_store_at_a_file_is_an_error_natively(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(zarr.errors.FSPathExistNotDir):
+        zarr.storage.LocalStore(tmp_path / "notes.txt")

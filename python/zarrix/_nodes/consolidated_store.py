@@ -34,6 +34,7 @@ from zarrix._stores.keys import (
     DOCUMENTS,
     DOCUMENTS_OF_A_NODE,
     ZARR_JSON,
+    ZARRAY,
     ZGROUP,
     ZMETADATA,
     key_of,
@@ -123,6 +124,14 @@ class ConsolidatedStore(Store):
             key[start:]: json_loads(one, place(self._store, key))
             for key, one in self._documents.items()
         }
+
+    def member_without_group(self) -> str | None:
+        """The path of a node whose group is not in the consolidated metadata."""
+        parted = (key.rpartition("/") for key in self._documents)
+        there = {folder for folder, _, name in parted if name in (ZARRAY, ZGROUP, ZARR_JSON)}
+        there.add(self._root)
+        below = sorted(there - {self._root})
+        return next((one for one in below if one.rpartition("/")[0] not in there), None)
 
     def _serves(self, key: str) -> bool:
         inside = not self._root or key.startswith(f"{self._root}/")

@@ -16,7 +16,7 @@ from zarrix._errors import (
 )
 from zarrix._metadata.literals import Mode
 from zarrix._nodes.location import Location
-from zarrix._nodes.nodes import Node, find, in_other_format
+from zarrix._nodes.nodes import Node, describe, find, in_other_format
 from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.keys import ZMETADATA
 
@@ -124,7 +124,13 @@ def not_found(location: Location, kind: Literal["array", "group"]) -> Exception:
 
 
 def through_consolidated(location: Location, node: Node, key: bool | str | None) -> Location:
-    """The location through the consolidated metadata of its group; None uses what there is."""
+    """The location through the consolidated metadata of its group; None uses what there is.
+
+    Raises
+    ------
+    GroupNotFoundError
+        As in zarr-python 3: a node is in it, and the group of the node is not.
+    """
     store, path, zarr_format, _ = location
     if key is None:
         is_used = getattr(store._user_store, "supports_consolidated_metadata", True)
@@ -140,4 +146,11 @@ def through_consolidated(location: Location, node: Node, key: bool | str | None)
         if key is None:
             return location
         raise
+    orphan = through.member_without_group() if DIALECT.is_zarr3 else None
+    if orphan is not None:
+        raise GroupNotFoundError(
+            f"{describe(store, path)}: its consolidated metadata has {orphan!r}, and not the group "
+            "of that; bring it up to date with consolidate_metadata(), or open the group with "
+            "use_consolidated=False"
+        )
     return location._replace(store=through)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from zarrix import _engine
 from zarrix._errors import FSPathExistNotDir
 from zarrix._runtime.cached_property import cached_property
+from zarrix._runtime.dialect import DIALECT
 from zarrix._stores.engine_store import EngineStore
 from zarrix._stores.keys import ZARRAY
 from zarrix._stores.overlap import refuse_overlap
@@ -39,7 +40,7 @@ class LocalStore(EngineStore):
     Raises
     ------
     FSPathExistNotDir
-        ``root`` exists and is a file.
+        ``root`` exists and is a file; not under `zarrix.as_zarr`, where nothing is found in it.
 
     Examples
     --------
@@ -54,10 +55,11 @@ class LocalStore(EngineStore):
     _opened_with = frozenset({"path"})
 
     def __init__(self, root: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        self._set_path(root)
+        # In zarr-python 3, a store at a file has no nodes, and its first write is an error.
+        self._set_path(root, may_be_file=DIALECT.is_zarr3)
         self._writeable = not read_only
 
-    def _set_path(self, path: str | os.PathLike[str]) -> None:
+    def _set_path(self, path: str | os.PathLike[str], *, may_be_file: bool = False) -> None:
         absolute = os.path.abspath(os.fsdecode(path))
         try:
             # Asked once: another process may create the directory between two questions.
@@ -65,7 +67,7 @@ class LocalStore(EngineStore):
         except (OSError, ValueError):
             # Nothing is there, or not for this user: the first read or write says so.
             is_other = False
-        if is_other:
+        if is_other and not may_be_file:
             raise FSPathExistNotDir(f"{absolute!r} is a file; a store needs a directory")
         # Refused here, because the engine is opened where a missing key is not an error.
         if not absolute.isascii():
