@@ -58,7 +58,7 @@ def create_many(
         require_json(metadata.attributes)
         documents[path] = document = nodes.node_of(metadata).document
         if document not in checked:
-            # Of equal documents one is checked.
+            # One of several equal documents is checked.
             checked.add(nodes.checked_document(store, path, None, metadata))
         nodes.check_name(path)
     new: dict[str, Metadata] = dict(metadata_of)
