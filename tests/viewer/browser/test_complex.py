@@ -37,6 +37,8 @@ def magnitudes(data: Any) -> Any:
 
 
 def options(screen: Screen) -> list[str]:
+    # The address is written a moment after the picture.
+    screen.page.wait_for_function("() => location.hash.includes('as=')")
     fragment = urlsplit(screen.page.url).fragment
     return parse_qs(fragment, keep_blank_values=True)["as"][0].split(";")
 
