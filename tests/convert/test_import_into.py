@@ -139,6 +139,26 @@ def test_attributes_of_v2_survive_a_kill_between_two_documents() -> None:
     assert number > 5
 
 
+def test_attributes_that_another_process_removes_before_the_mark_are_stored_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with h5py.File("attributes.h5", "w") as file:
+        file.create_group("g").attrs["unit"] = "K"
+    root = zarr.open_group("old.zarr", mode="w", zarr_format=2)
+    put = zarr.storage.LocalStore.__setitem__
+
+    def late(self: Any, key: str, value: Any) -> None:
+        if key == "g/.zgroup":
+            # A node that is created below g finds attributes without a node.
+            Path("old.zarr/g/.zattrs").unlink()
+        put(self, key, value)
+
+    monkeypatch.setattr(zarr.storage.LocalStore, "__setitem__", late)
+    zarr.import_("attributes.h5", "old.zarr", into=True, verify="none")
+    assert not Path("old.zarr/g/.zarray").exists()
+    assert root["g"].attrs["unit"] == "K"
+
+
 class _Server(http.server.SimpleHTTPRequestHandler):
     served: Any = None
 

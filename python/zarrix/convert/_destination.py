@@ -279,6 +279,10 @@ class Destination:
             }
             for key, document in new.items():
                 self.store[key] = document
+            attributes = key_of(path, ZATTRS)
+            if attributes in new and attributes not in self.store:
+                # Another process took them for those of a deleted node, while there was no node.
+                self.store[attributes] = new[attributes]
             if len(new) == len(by_path[path]):
                 stored[path] = new
 
